@@ -1,0 +1,142 @@
+"""The one harness behind every time on the site.
+
+Implementations of one operation take turns in one process, on the same random inputs, with the L2 cache flushed
+before every call. Each is checked against an expected result before it is timed. The two ceilings of the machine,
+a large copy and a large matrix product, are timed in the same run.
+"""
+
+import json
+import os
+from collections.abc import Callable
+
+import torch
+
+DTYPES = {torch.float32: "fp32", torch.float16: "fp16", torch.bfloat16: "bf16"}
+TOLERANCE = {torch.float32: 1e-5, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
+FLUSH_BYTES = 256 * 2**20
+
+
+def quantiles(times: list[float]) -> list[float]:
+    """The 20th, 50th and 80th percentile of a list of times, in its unit."""
+    values = torch.tensor(times, dtype=torch.float64)
+    return [round(value, 6) for value in torch.quantile(values, torch.tensor([0.2, 0.5, 0.8], dtype=torch.float64)).tolist()]
+
+
+def alternate(functions: list[Callable], seconds: float = 0.25) -> list[list[float]]:
+    """Call the functions in turn, with a cold L2 cache each time; return each one's times in milliseconds.
+
+    The times are the GPU's own, between an event before the call and one after it. Every round starts with
+    another function, and there are as many rounds as fit into `seconds` for the slowest, from 20 to 200.
+    """
+    flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
+    times: list[list[float]] = [[] for _ in functions]
+    rounds, done = 5, 0
+    while done < rounds:
+        events = []
+        for turn in range(len(functions)):
+            which = (done + turn) % len(functions)
+            start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+            flush.zero_()
+            start.record()
+            functions[which]()
+            end.record()
+            events.append((which, start, end))
+        torch.cuda.synchronize()
+        for which, start, end in events:
+            times[which].append(start.elapsed_time(end))
+        done += 1
+        if done == 5:
+            # The first rounds only warm up and tell how long a round takes.
+            rounds = 5 + max(20, min(200, int(seconds * 1e3 / max(max(series) for series in times))))
+            times = [[] for _ in functions]
+    return times
+
+
+def capture(function: Callable) -> Callable | None:
+    """Record a call into a CUDA graph and return its replay; None where it cannot be captured."""
+    graph = torch.cuda.CUDAGraph()
+    try:
+        with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
+            function()
+    except RuntimeError:
+        torch.cuda.synchronize()
+        return None
+    return graph.replay
+
+
+class Benchmark:
+    """Times cases one after another, prints a table, and keeps the raw quantiles for a record."""
+
+    def __init__(self):
+        # Graphs are captured on the stream that the inputs were made on, which must not be the default one.
+        torch.cuda.set_stream(torch.cuda.Stream())
+        torch.manual_seed(0)
+        self.measurements: list[dict] = []
+        self.ceilings = {"copy": self.copy_ceiling(), "matmul": self.matmul_ceiling()}
+        print(f"{torch.cuda.get_device_name()}: copy {self.rate(self.ceilings['copy'], 'bytes') / 1e9:.0f} GB/s, ", end="")
+        print(f"matmul {self.rate(self.ceilings['matmul'], 'flops') / 1e12:.0f} TFLOP/s")
+
+    @staticmethod
+    def rate(measured: dict, quantity: str) -> float:
+        return measured[quantity] / (measured["ms"][1] * 1e-3)
+
+    @staticmethod
+    def copy_ceiling() -> dict:
+        x = torch.randn(2**28, device="cuda")
+        out = torch.empty_like(x)
+        return {"bytes": 2 * x.nbytes, "ms": quantiles(alternate([lambda: out.copy_(x)])[0])}
+
+    @staticmethod
+    def matmul_ceiling() -> dict:
+        a, b = (torch.randn(8192, 8192, device="cuda", dtype=torch.bfloat16) for _ in range(2))
+        out = torch.empty_like(a)
+        return {"flops": 2 * 8192**3, "ms": quantiles(alternate([lambda: torch.mm(a, b, out=out)])[0])}
+
+    def case(
+        self,
+        op: str,
+        direction: str,
+        shape: str,
+        dtype: torch.dtype,
+        moved: int,
+        flops: int | None,
+        implementations: dict[str, Callable[[], torch.Tensor]],
+        expected: torch.Tensor,
+        configuration: dict | None = None,
+    ) -> None:
+        """Check and time the implementations of one case.
+
+        Args:
+            op: The operation's name.
+            direction: `fwd` or `bwd`.
+            shape: The shape as text, such as `8192x4096`.
+            dtype: The storage type of the inputs.
+            moved: The fewest bytes that the operation can move.
+            flops: Its floating-point operations, or None where the count means nothing.
+            implementations: Functions without arguments, by name; each returns the result.
+            expected: What every one must return, within the tolerance of `dtype`.
+            configuration: How `blockwise` served this case.
+        """
+        for name, function in implementations.items():
+            error = ((function().double() - expected.double()).norm() / expected.double().norm()).item()
+            if not error < TOLERANCE[dtype]:
+                raise AssertionError(f"{op} {direction} {shape} {DTYPES[dtype]}: {name} is wrong, relative error {error:.2e}")
+        calls = alternate(list(implementations.values()))
+        timings = [(name, "call", times) for name, times in zip(implementations, calls, strict=True)]
+        if max(quantiles(times)[1] for times in calls) < 0.2:
+            replays = {name: replay for name, function in implementations.items() if (replay := capture(function))}
+            timings += [(name, "graph", times) for name, times in zip(replays, alternate(list(replays.values())), strict=True)]
+        for name, timing, times in timings:
+            row = {"op": op, "direction": direction, "shape": shape, "dtype": DTYPES[dtype], "implementation": name, "timing": timing}
+            row |= {"ms": quantiles(times), "bytes": moved, "flops": flops}
+            row |= {"configuration": configuration if name == "blockwise" else None}
+            self.measurements.append(row)
+            rate = moved / row["ms"][1] / 1e6
+            print(f"{op} {direction} {shape:>14} {DTYPES[dtype]} {timing:5} {name:12} {row['ms'][1] * 1e3:9.1f} us {rate:6.0f} GB/s", flush=True)
+
+    def finish(self) -> None:
+        """Write what was measured to the file that BLOCKWISE_RECORD names, if it names one."""
+        path = os.environ.get("BLOCKWISE_RECORD")
+        if path:
+            with open(path, "w") as file:
+                json.dump({"ceilings": self.ceilings, "measurements": self.measurements}, file)

@@ -1,0 +1,82 @@
+"""Softmax for rows too long to keep on chip: two walks along the row, the second mostly out of the L2 cache.
+
+Walking the row, each lane keeps the largest value m it has met and the sum s of exp(x - m), and rescales s
+whenever m grows:
+
+    m' = max(m, x),    s' = s exp(m - m') + exp(x - m')
+
+The lanes' pairs are combined at the end.
+For n elements of e bytes: ne read from memory, up to ne read again, ne written.
+
+Source: M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+# --8<-- [start:kernel]
+@triton.jit
+def softmax_long_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, BLOCK: tl.constexpr):
+    # This program owns one row, and holds one BLOCK of it at a time.
+    row = tl.program_id(0).to(tl.int64)
+    x_row_ptr = x_ptr + row * x_row_stride
+    peak = tl.full([BLOCK], -float("inf"), tl.float32)
+    total = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, n_columns, BLOCK):
+        columns = start + tl.arange(0, BLOCK)  # [BLOCK]
+        x = tl.load(x_row_ptr + columns, mask=columns < n_columns, other=-float("inf"), eviction_policy="evict_last")
+        x = x.to(tl.float32)
+        new_peak = tl.maximum(peak, x)
+        # A lane that has met nothing but -inf must not compute -inf - -inf, which is NaN.
+        shift = tl.where(new_peak == -float("inf"), 0.0, new_peak)
+        total = total * tl.exp(peak - shift) + tl.exp(x - shift)
+        peak = new_peak
+    row_peak = tl.max(peak, axis=0)
+    shift = tl.where(row_peak == -float("inf"), 0.0, row_peak)
+    row_total = tl.sum(total * tl.exp(peak - shift), axis=0)
+    for start in range(0, n_columns, BLOCK):
+        columns = start + tl.arange(0, BLOCK)  # [BLOCK]
+        mask = columns < n_columns  # [BLOCK]
+        x = tl.load(x_row_ptr + columns, mask=mask, other=-float("inf"), eviction_policy="evict_first")
+        y = tl.exp(x.to(tl.float32) - row_peak) / row_total
+        tl.store(y_ptr + row * y_row_stride + columns, y, mask=mask, eviction_policy="evict_first")
+# --8<-- [end:kernel]
+
+
+@triton.jit
+def softmax_long_backward_kernel(y_ptr, dy_ptr, dx_ptr, y_row_stride, dy_row_stride, dx_row_stride, n_columns, BLOCK: tl.constexpr):
+    # This program owns one row, and holds one BLOCK of it at a time.
+    row = tl.program_id(0).to(tl.int64)
+    y_row_ptr = y_ptr + row * y_row_stride
+    dy_row_ptr = dy_ptr + row * dy_row_stride
+    products = tl.zeros([BLOCK], tl.float32)
+    for start in range(0, n_columns, BLOCK):
+        columns = start + tl.arange(0, BLOCK)  # [BLOCK]
+        mask = columns < n_columns  # [BLOCK]
+        y = tl.load(y_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
+        dy = tl.load(dy_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
+        products += y * dy
+    dot = tl.sum(products, axis=0)
+    for start in range(0, n_columns, BLOCK):
+        columns = start + tl.arange(0, BLOCK)  # [BLOCK]
+        mask = columns < n_columns  # [BLOCK]
+        y = tl.load(y_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
+        dy = tl.load(dy_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
+        tl.store(dx_ptr + row * dx_row_stride + columns, y * (dy - dot), mask=mask, eviction_policy="evict_first")
+
+
+def softmax_long(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
+    n_rows, n_columns = x.shape
+    # Wide programs, so that few rows are in flight and each still lies in the L2 cache at its second reading.
+    block, num_warps = (4096, 16) if n_columns <= 32768 else (8192, 16) if n_columns <= 65536 else (16384, 32)
+    softmax_long_kernel[(n_rows,)](x, y, x.stride(0), y.stride(0), n_columns, BLOCK=block, num_warps=num_warps)
+    return y
+
+
+def softmax_long_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) -> torch.Tensor:
+    n_rows, n_columns = y.shape
+    strides = (y.stride(0), dy.stride(0), dx.stride(0))
+    softmax_long_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, BLOCK=8192, num_warps=16)
+    return dx

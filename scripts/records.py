@@ -1,0 +1,146 @@
+"""Records: what was run, on which machine, by which code, and what came out. The standard library alone.
+
+A record is one JSON file under docs/baked/<machine>/. It names the files of code it came from and carries their
+hash, so that any machine can tell whether a published result is older than the code beside it.
+"""
+
+import ast
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+BAKED = ROOT / "docs" / "baked"
+SCHEMA = 1
+KINDS = ("program", "compiled", "trace", "matrix")
+
+
+class RecordError(Exception):
+    """A record that cannot be read or written, with the file and the reason in words."""
+
+
+def read(path: Path) -> dict[str, Any]:
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RecordError(f"{path}: there is no such record") from None
+    except (ValueError, OSError) as error:
+        raise RecordError(f"{path}: not a readable record ({error})") from None
+    missing = {"schema", "kind", "name", "code", "hash", "environment"} - set(record if isinstance(record, dict) else ())
+    if missing:
+        raise RecordError(f"{path}: not a record, it lacks {', '.join(sorted(missing))}")
+    if record["schema"] != SCHEMA or record["kind"] not in KINDS:
+        raise RecordError(f"{path}: schema {record['schema']}, kind {record['kind']!r} is none that this checkout knows")
+    return record
+
+
+def write(path: Path, record: dict[str, Any]) -> None:
+    """Write a record whole or not at all."""
+    write_text(path, json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a file whole or not at all: beside its place first, then moved over it."""
+    temporary = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=".", suffix=".part", delete=False) as file:
+            temporary = file.name
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary and os.path.exists(temporary):
+            os.unlink(temporary)
+        raise RecordError(f"{path}: could not be written ({error.strerror}); what stood there before is untouched") from None
+
+
+def all_records(machine: str, baked: Path = BAKED) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Every record of one machine, in the order of their paths; chart sidecars are no records."""
+    for path in sorted((baked / machine).rglob("*.json")):
+        if "charts" not in path.relative_to(baked / machine).parts:
+            yield path, read(path)
+
+
+def record_path(machine: str, kind: str, name: str, baked: Path = BAKED) -> Path:
+    folder = {"program": "", "compiled": "compiled", "trace": "traces", "matrix": "matrix"}[kind]
+    return baked / machine / folder / f"{name}.json"
+
+
+def closure(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
+    """The given files and every `kernels` module that they import, directly or indirectly."""
+    found: set[Path] = set()
+    waiting = [root / path for path in paths]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting.extend(module for module, _ in kernels_imports(path, root))
+    return sorted(found)
+
+
+def kernels_imports(path: Path, root: Path = ROOT) -> list[tuple[Path, list[str]]]:
+    """The `kernels` modules that a file imports names from. A name taken from the package counts for its own module."""
+    imports: list[tuple[Path, list[str]]] = []
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+        if isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "kernels" for alias in node.names):
+            raise RecordError(f"{path}:{node.lineno}: write `from kernels.<module> import <name>`, so that its code can be followed")
+        if isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "").split(".")[0] == "kernels":
+            for alias in node.names:
+                imports.append((module_of(node.module or "", alias.name, root), [alias.name]))
+    return imports
+
+
+def module_of(module: str, name: str, root: Path = ROOT) -> Path:
+    """The file that defines `name` for `from module import name`."""
+    if module != "kernels":
+        return root / (module.replace(".", "/") + ".py")
+    for node in ast.parse((root / "kernels/__init__.py").read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom) and any(alias.name == name for alias in node.names):
+            return root / ((node.module or "").replace(".", "/") + ".py")
+    raise RecordError(f"kernels/__init__.py exports no {name}")
+
+
+def code_hash(paths: Iterable[str | Path], root: Path = ROOT) -> str:
+    """A hash of what the code says: comments, docstrings, line breaks and the Python version do not enter."""
+    digest = hashlib.sha256()
+    for path in closure(paths, root):
+        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
+        entry = [str(path.relative_to(root)), canonical(tree)]
+        digest.update(json.dumps(entry, separators=(",", ":")).encode())
+    return digest.hexdigest()
+
+
+def canonical(node: Any) -> Any:
+    """A syntax tree as plain lists, without docstrings and without empty fields, which differ between Pythons."""
+    if isinstance(node, list):
+        return [canonical(item) for item in node]
+    if isinstance(node, ast.Constant):
+        return ["Constant", type(node.value).__name__, repr(node.value)]
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = {}
+    for field, value in ast.iter_fields(node):
+        if field == "body" and isinstance(value, list) and is_docstring(value):
+            value = value[1:]
+        if value is not None and value != []:
+            fields[field] = canonical(value)
+    return [type(node).__name__, *([field, fields[field]] for field in sorted(fields))]
+
+
+def is_docstring(body: list[ast.stmt]) -> bool:
+    return bool(body) and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str)
+
+
+def is_fresh(record: dict[str, Any], root: Path = ROOT) -> bool:
+    """Whether the code that made the record is the code of this checkout."""
+    try:
+        return code_hash(record["code"], root) == record["hash"]
+    except (OSError, SyntaxError, RecordError):
+        return False
