@@ -1,0 +1,42 @@
+"""Kernels run under Triton's interpreter where there is no CUDA device, and on the GPU where there is one."""
+
+import os
+
+import pytest
+
+from tests import interpreter
+
+try:
+    import torch
+except ImportError:
+    if os.environ.get("CI"):
+        raise
+    torch = None
+
+if torch is not None and torch.cuda.is_available():
+    os.environ.pop("TRITON_INTERPRET", None)
+elif torch is not None:
+    os.environ["TRITON_INTERPRET"] = "1"  # before triton is first imported
+
+try:
+    import triton
+except ImportError:
+    if os.environ.get("CI"):
+        raise
+    triton = None
+
+if torch is not None and triton is not None and not torch.cuda.is_available():
+    interpreter.refuse_bf16_arithmetic()
+
+
+def pytest_report_header() -> str:
+    if torch is None or triton is None:
+        return "kernels: their tests are left out, because torch or triton is not installed"
+    where = torch.cuda.get_device_name() if torch.cuda.is_available() else "the CPU, under Triton's interpreter"
+    return f"kernels: triton {triton.__version__}, torch {torch.__version__}, on {where}"
+
+
+@pytest.fixture(scope="session")
+def device() -> str:
+    """Where kernels run here."""
+    return "cuda" if torch.cuda.is_available() else "cpu"

@@ -1,0 +1,118 @@
+"""What the tests change about Triton's interpreter, so that it hides less than it does by itself."""
+
+import contextlib
+import functools
+from collections.abc import Iterator
+
+import pytest
+
+BF16_ARITHMETIC = [
+    "fadd",
+    "fsub",
+    "fmul",
+    "fdiv",
+    "fneg",
+    "dot",
+    "fcmpOLT",
+    "fcmpOGT",
+    "fcmpOLE",
+    "fcmpOGE",
+    "fcmpOEQ",
+    "fcmpUNE",
+]
+
+
+def refuse_bf16_arithmetic() -> None:
+    """Raise where the interpreter would do arithmetic on the raw bits of bf16 values and be silently wrong."""
+    from triton.runtime.interpreter import InterpreterBuilder
+
+    for name in BF16_ARITHMETIC:
+        if hasattr(InterpreterBuilder, f"create_{name}"):
+            refuse_bf16(InterpreterBuilder, f"create_{name}")
+
+
+def refuse_bf16(builder: type, name: str) -> None:
+    method = getattr(builder, name)
+
+    @functools.wraps(method)
+    def guarded(self, *arguments, **keywords):
+        if any(str(getattr(argument, "dtype", "")) in ("bf16", "<bf16>") for argument in arguments):
+            raise NotImplementedError(f"{name} on bf16: upcast to float32")
+        return method(self, *arguments, **keywords)
+
+    setattr(builder, name, guarded)
+
+
+def poison_masked_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give NaN to the lanes that a load masks out without `other`: a GPU leaves them undefined, the interpreter says 0."""
+    from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
+
+    load = InterpreterBuilder.create_masked_load
+
+    def poisoned(self, pointers, mask, other, *arguments):
+        if other is None:
+            zeros = load(self, pointers, mask, None, *arguments)
+            values = zeros.data.copy()
+            # All bits set are a NaN in every float format, and -1 in the integers.
+            values.view(f"u{values.itemsize}")[~mask.data] = 2 ** (8 * values.itemsize) - 1
+            return TensorHandle(values, zeros.dtype)
+        return load(self, pointers, mask, other, *arguments)
+
+    monkeypatch.setattr(InterpreterBuilder, "create_masked_load", poisoned)
+
+
+def convert_bf16_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Convert between bf16 and float32 as a GPU does; the interpreter cuts bits off and mistakes subnormals."""
+    import torch
+    import triton.language as tl
+    from triton.runtime import interpreter
+
+    convert = interpreter._convert_float
+
+    def exactly(values, source, target, mode):
+        if (source, target) == (tl.float32, tl.bfloat16):
+            return torch.from_numpy(values.copy()).bfloat16().view(torch.int16).numpy().view("uint16")
+        if (source, target) == (tl.bfloat16, tl.float32):
+            return values.astype("uint32") << 16
+        return convert(values, source, target, mode)
+
+    monkeypatch.setattr(interpreter, "_convert_float", exactly)
+
+
+@contextlib.contextmanager
+def only_touching(reads: list, writes: list) -> Iterator[None]:
+    """Raise where a kernel loads or stores an element that belongs to none of the given CPU tensors."""
+    from triton.runtime.interpreter import InterpreterBuilder
+
+    with pytest.MonkeyPatch.context() as patch:
+        for name, tensors in (("create_masked_load", reads), ("create_masked_store", writes)):
+            watch(patch, InterpreterBuilder, name, tensors)
+        yield
+
+
+def watch(patch: pytest.MonkeyPatch, builder: type, name: str, tensors: list) -> None:
+    method = getattr(builder, name)
+    allowed = addresses(tensors)
+    mask_at = {"create_masked_load": 0, "create_masked_store": 1}[name]
+
+    def watched(self, pointers, *arguments):
+        mask = arguments[mask_at].data
+        touched = {int(address) for address in pointers.data[mask].ravel()}
+        if not touched <= allowed:
+            raise AssertionError(f"{name}: {len(touched - allowed)} of {len(touched)} addresses lie outside the tensors")
+        return method(self, pointers, *arguments)
+
+    patch.setattr(builder, name, watched)
+
+
+def addresses(tensors: list) -> set[int]:
+    """The address of every element of every tensor."""
+    import torch
+
+    found: set[int] = set()
+    for tensor in tensors:
+        offsets = torch.zeros((), dtype=torch.int64)
+        for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
+            offsets = offsets[..., None] + torch.arange(size) * stride
+        found |= set((tensor.data_ptr() + offsets.ravel() * tensor.element_size()).tolist())
+    return found

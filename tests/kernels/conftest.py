@@ -1,0 +1,24 @@
+"""Tests of the library. They need torch, triton and pytest, and nothing else."""
+
+import importlib.util
+import warnings
+from collections.abc import Iterator
+
+import numpy
+import pytest
+
+from tests import interpreter
+
+if importlib.util.find_spec("torch") is None or importlib.util.find_spec("triton") is None:
+    collect_ignore_glob = ["test_*.py"]
+
+
+@pytest.fixture(autouse=True)
+def like_a_gpu(monkeypatch: pytest.MonkeyPatch, device: str) -> Iterator[None]:
+    """What a GPU leaves undefined is NaN under the interpreter too, and bf16 is what it is there."""
+    if device == "cpu":
+        interpreter.poison_masked_lanes(monkeypatch)
+        interpreter.convert_bf16_exactly(monkeypatch)
+    with numpy.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the interpreter's, of numpy, at every NaN
+        yield

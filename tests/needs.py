@@ -1,0 +1,16 @@
+"""The one way in which a test may be skipped: it needs hardware that this machine does not have."""
+
+import pytest
+import torch
+
+
+def needs(what: str) -> pytest.MarkDecorator:
+    """Skip a test on a machine without `what`. Each test so marked stands in tests/skips.txt."""
+    return pytest.mark.skipif(not {"cuda": torch.cuda.is_available}[what](), reason=f"needs: {what}")
+
+
+def need_free_memory(gigabytes: int) -> None:
+    """Skip the rest of a test on a GPU with less free memory."""
+    free, _ = torch.cuda.mem_get_info()
+    if free < gigabytes * 2**30:
+        pytest.skip(f"needs: cuda with {gigabytes} GB free")
