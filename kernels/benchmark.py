@@ -25,31 +25,30 @@ def quantiles(times: list[float]) -> list[float]:
 def alternate(functions: list[Callable], seconds: float = 0.25) -> list[list[float]]:
     """Call the functions in turn, with a cold L2 cache each time; return each one's times in milliseconds.
 
-    The times are the GPU's own, between an event before the call and one after it. Every round starts with
-    another function, and there are as many rounds as fit into `seconds` for the slowest, from 20 to 200.
+    The times are the GPU's own, between an event before the call and one after it. The calls are queued without
+    waiting, so a call costs host time only where the host takes longer than the GPU does for call and flush. Every
+    round starts with another function, and there are as many rounds as fit into `seconds` for the slowest, from 20
+    to 200.
     """
     flush = torch.empty(FLUSH_BYTES, dtype=torch.int8, device="cuda")
-    times: list[list[float]] = [[] for _ in functions]
-    rounds, done = 5, 0
-    while done < rounds:
-        events = []
-        for turn in range(len(functions)):
-            which = (done + turn) % len(functions)
-            start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-            flush.zero_()
-            start.record()
-            functions[which]()
-            end.record()
-            events.append((which, start, end))
+
+    def measure(rounds: int) -> list[list[float]]:
+        events: list[list[tuple]] = [[] for _ in functions]
+        for done in range(rounds):
+            for turn in range(len(functions)):
+                which = (done + turn) % len(functions)
+                start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+                flush.zero_()
+                start.record()
+                functions[which]()
+                end.record()
+                events[which].append((start, end))
         torch.cuda.synchronize()
-        for which, start, end in events:
-            times[which].append(start.elapsed_time(end))
-        done += 1
-        if done == 5:
-            # The first rounds only warm up and tell how long a round takes.
-            rounds = 5 + max(20, min(200, int(seconds * 1e3 / max(max(series) for series in times))))
-            times = [[] for _ in functions]
-    return times
+        return [[start.elapsed_time(end) for start, end in pairs] for pairs in events]
+
+    # The first rounds only warm up and tell how long a round takes.
+    slowest = max(quantiles(times)[1] for times in measure(5))
+    return measure(max(20, min(200, int(seconds * 1e3 / slowest))))
 
 
 def capture(function: Callable) -> Callable | None:
@@ -127,12 +126,13 @@ class Benchmark:
             replays = {name: replay for name, function in implementations.items() if (replay := capture(function))}
             timings += [(name, "graph", times) for name, times in zip(replays, alternate(list(replays.values())), strict=True)]
         for name, timing, times in timings:
-            row = {"op": op, "direction": direction, "shape": shape, "dtype": DTYPES[dtype], "implementation": name, "timing": timing}
-            row |= {"ms": quantiles(times), "bytes": moved, "flops": flops}
+            ms = quantiles(times)
+            row: dict = {"op": op, "direction": direction, "shape": shape, "dtype": DTYPES[dtype], "implementation": name}
+            row |= {"timing": timing, "ms": ms, "bytes": moved, "flops": flops}
             row |= {"configuration": configuration if name == "blockwise" else None}
             self.measurements.append(row)
-            rate = moved / row["ms"][1] / 1e6
-            print(f"{op} {direction} {shape:>14} {DTYPES[dtype]} {timing:5} {name:12} {row['ms'][1] * 1e3:9.1f} us {rate:6.0f} GB/s", flush=True)
+            title = f"{op} {direction} {shape:>14} {DTYPES[dtype]} {timing:5} {name:12}"
+            print(f"{title} {ms[1] * 1e3:9.1f} us {moved / ms[1] / 1e6:6.0f} GB/s", flush=True)
 
     def finish(self) -> None:
         """Write what was measured to the file that BLOCKWISE_RECORD names, if it names one."""

@@ -41,10 +41,13 @@ def softmax_backward_kernel(y_ptr, dy_ptr, dx_ptr, y_row_stride, dy_row_stride, 
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns  # [BLOCK]
+    dy_ptrs = dy_ptr + row * dy_row_stride + columns  # [BLOCK]
     y = tl.load(y_ptr + row * y_row_stride + columns, mask=mask, other=0.0).to(tl.float32)
-    dy = tl.load(dy_ptr + row * dy_row_stride + columns, mask=mask, other=0.0).to(tl.float32)
-    dx = y * (dy - tl.sum(y * dy, axis=0))  # [BLOCK]
-    tl.store(dx_ptr + row * dx_row_stride + columns, dx, mask=mask)
+    dy = tl.load(dy_ptrs, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
+    dot = tl.sum(y * dy, axis=0)
+    # A second load, from a cache, costs less than the registers to keep the first.
+    dy = tl.load(dy_ptrs, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
+    tl.store(dx_ptr + row * dx_row_stride + columns, y * (dy - dot), mask=mask)
 # --8<-- [end:backward_kernel]
 
 
@@ -52,7 +55,7 @@ def softmax_backward_kernel(y_ptr, dy_ptr, dx_ptr, y_row_stride, dy_row_stride, 
 def softmax_row(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = x.shape
     block = triton.next_power_of_2(n_columns)
-    num_warps = 1 if block <= 2048 else 4 if block <= 4096 else 16 if block <= 8192 else 32
+    num_warps = 2 if block <= 1024 else 4 if block <= 4096 else 16 if block <= 8192 else 32
     softmax_kernel[(n_rows,)](x, y, x.stride(0), y.stride(0), n_columns, BLOCK=block, num_warps=num_warps)
     return y
 # --8<-- [end:launch]
@@ -61,7 +64,7 @@ def softmax_row(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 def softmax_row_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = y.shape
     block = triton.next_power_of_2(n_columns)
-    num_warps = 1 if block <= 2048 else 4 if block <= 4096 else 16
+    num_warps = 2 if block <= 1024 else 4 if block <= 4096 else 8 if block <= 8192 else 32
     strides = (y.stride(0), dy.stride(0), dx.stride(0))
     softmax_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, BLOCK=block, num_warps=num_warps)
     return dx
@@ -71,7 +74,7 @@ def softmax_route(n_columns: int, dtype: torch.dtype) -> str:
     """Say in a word which kernel serves rows of this length and dtype: `short`, `row` or `long`."""
     if n_columns <= 512:
         return "short"
-    # Longer rows no longer fit into the registers of one program without cutting its neighbors short.
+    # A row of float32 keeps the memory busy up to this length; half the bytes a lane need more programs at work.
     return "row" if n_columns <= (32768 if dtype == torch.float32 else 16384) else "long"
 
 
@@ -81,9 +84,15 @@ BACKWARD = {"short": softmax_short_backward, "row": softmax_row_backward, "long"
 
 def rows_of(x: torch.Tensor, dim: int) -> torch.Tensor:
     """View `x` as [rows, columns] with `dim` as the columns, copying only where the strides leave no other way."""
-    rows = x.movedim(dim, -1)
-    rows = rows.reshape(-1, rows.shape[-1])
-    return rows if rows.stride(-1) == 1 else rows.contiguous()
+    if x.ndim != 2 or dim != 1:
+        x = x.movedim(dim, -1)
+        x = x.reshape(-1, x.shape[-1])
+    return x if x.stride(1) == 1 else x.contiguous()
+
+
+def like(rows: torch.Tensor, x: torch.Tensor, dim: int) -> torch.Tensor:
+    """Undo `rows_of` on a result: the shape of `x` again."""
+    return rows if x.ndim == 2 and dim == 1 else rows.view(x.movedim(dim, -1).shape).movedim(-1, dim)
 
 
 def softmax_forward(x: torch.Tensor, dim: int) -> torch.Tensor:
@@ -95,7 +104,7 @@ def softmax_forward(x: torch.Tensor, dim: int) -> torch.Tensor:
     y = torch.empty(rows.shape, dtype=x.dtype, device=x.device)
     with torch.cuda.device_of(x):
         FORWARD[softmax_route(rows.shape[1], x.dtype)](rows, y)
-    return y.view(x.movedim(dim, -1).shape).movedim(-1, dim)
+    return like(y, x, dim)
 
 
 def softmax_backward(y: torch.Tensor, dy: torch.Tensor, dim: int) -> torch.Tensor:
@@ -107,7 +116,7 @@ def softmax_backward(y: torch.Tensor, dy: torch.Tensor, dim: int) -> torch.Tenso
     dx = torch.empty(y_rows.shape, dtype=y.dtype, device=y.device)
     with torch.cuda.device_of(y):
         BACKWARD[softmax_route(y_rows.shape[1], y.dtype)](y_rows, dy_rows, dx)
-    return dx.view(y.movedim(dim, -1).shape).movedim(-1, dim)
+    return like(dx, y, dim)
 
 
 class Softmax(torch.autograd.Function):
@@ -119,9 +128,11 @@ class Softmax(torch.autograd.Function):
         return y
 
     @staticmethod
-    @torch.autograd.function.once_differentiable
     def backward(ctx, dy):
         (y,) = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            # Somebody differentiates this gradient in turn: PyTorch's own operations know how.
+            return y * (dy - (y * dy).sum(ctx.dim, keepdim=True)), None
         return softmax_backward(y, dy, ctx.dim), None
 
 
@@ -140,11 +151,11 @@ def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
         TypeError: `x` is no tensor or has another dtype (an integer tensor, for example), or `dim` is no int.
         ValueError: `dim` is out of range, or a CPU tensor came while Triton's interpreter is off.
 
-    Differentiable once; a second derivative raises PyTorch's error for functions differentiable once.
+    Differentiable, any number of times: the first gradient is a kernel, gradients of gradients are PyTorch operations.
 
     Bytes:
-        For n elements of e bytes, ne read and ne written forward; 2ne read and ne written backward. A `dim`
-        other than the last is copied next to each other first. Rows beyond the on-chip limit are read twice,
+        For n elements of e bytes, ne read and ne written forward; 2ne read and ne written backward. Rows whose
+        elements do not lie side by side (a `dim` other than the last) are copied together first. Rows beyond the on-chip limit are read twice,
         the second time from the L2 cache where they still lie there.
 
     Flops:

@@ -5,7 +5,8 @@ whenever m grows:
 
     m' = max(m, x),    s' = s exp(m - m') + exp(x - m')
 
-The lanes' pairs are combined at the end.
+The lanes' pairs are combined at the end. The code works with powers of two, for which the GPU has an
+instruction: exp(x) = 2^(x log2 e), so m is kept as m log2 e and every exponent is one fused multiply-add.
 For n elements of e bytes: ne read from memory, up to ne read again, ne written.
 
 Source: M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867.
@@ -14,6 +15,8 @@ Source: M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax
 import torch
 import triton
 import triton.language as tl
+
+LOG2_E = tl.constexpr(1.4426950408889634)
 
 
 # --8<-- [start:kernel]
@@ -28,19 +31,19 @@ def softmax_long_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, BLO
         columns = start + tl.arange(0, BLOCK)  # [BLOCK]
         x = tl.load(x_row_ptr + columns, mask=columns < n_columns, other=-float("inf"), eviction_policy="evict_last")
         x = x.to(tl.float32)
-        new_peak = tl.maximum(peak, x)
+        new_peak = tl.maximum(peak, x * LOG2_E)
         # A lane that has met nothing but -inf must not compute -inf - -inf, which is NaN.
         shift = tl.where(new_peak == -float("inf"), 0.0, new_peak)
-        total = total * tl.exp(peak - shift) + tl.exp(x - shift)
+        total = total * tl.exp2(peak - shift) + tl.exp2(tl.fma(x, LOG2_E, -shift))
         peak = new_peak
     row_peak = tl.max(peak, axis=0)
     shift = tl.where(row_peak == -float("inf"), 0.0, row_peak)
-    row_total = tl.sum(total * tl.exp(peak - shift), axis=0)
+    scale = 1.0 / tl.sum(total * tl.exp2(peak - shift), axis=0)
     for start in range(0, n_columns, BLOCK):
         columns = start + tl.arange(0, BLOCK)  # [BLOCK]
         mask = columns < n_columns  # [BLOCK]
         x = tl.load(x_row_ptr + columns, mask=mask, other=-float("inf"), eviction_policy="evict_first")
-        y = tl.exp(x.to(tl.float32) - row_peak) / row_total
+        y = tl.exp2(tl.fma(x.to(tl.float32), LOG2_E, -row_peak)) * scale
         tl.store(y_ptr + row * y_row_stride + columns, y, mask=mask, eviction_policy="evict_first")
 # --8<-- [end:kernel]
 
@@ -70,7 +73,7 @@ def softmax_long_backward_kernel(y_ptr, dy_ptr, dx_ptr, y_row_stride, dy_row_str
 def softmax_long(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = x.shape
     # Wide programs, so that few rows are in flight and each still lies in the L2 cache at its second reading.
-    block, num_warps = (4096, 16) if n_columns <= 32768 else (8192, 16) if n_columns <= 65536 else (16384, 32)
+    block, num_warps = (4096, 16) if n_columns <= 32768 else (8192, 32) if n_columns <= 65536 else (16384, 32)
     softmax_long_kernel[(n_rows,)](x, y, x.stride(0), y.stride(0), n_columns, BLOCK=block, num_warps=num_warps)
     return y
 
@@ -78,5 +81,5 @@ def softmax_long(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 def softmax_long_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = y.shape
     strides = (y.stride(0), dy.stride(0), dx.stride(0))
-    softmax_long_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, BLOCK=8192, num_warps=16)
+    softmax_long_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, BLOCK=8192, num_warps=32)
     return dx

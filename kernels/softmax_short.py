@@ -45,7 +45,7 @@ def softmax_short(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     block = triton.next_power_of_2(n_columns)
     rows = ELEMENTS_PER_PROGRAM // block
     grid = (triton.cdiv(n_rows, rows),)
-    softmax_short_kernel[grid](x, y, x.stride(0), y.stride(0), n_rows, n_columns, ROWS=rows, BLOCK=block, num_warps=4)
+    softmax_short_kernel[grid](x, y, x.stride(0), y.stride(0), n_rows, n_columns, ROWS=rows, BLOCK=block, num_warps=2)
     return y
 
 
@@ -55,5 +55,5 @@ def softmax_short_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) 
     rows = ELEMENTS_PER_PROGRAM // block
     grid = (triton.cdiv(n_rows, rows),)
     strides = (y.stride(0), dy.stride(0), dx.stride(0))
-    softmax_short_backward_kernel[grid](y, dy, dx, *strides, n_rows, n_columns, ROWS=rows, BLOCK=block, num_warps=4)
+    softmax_short_backward_kernel[grid](y, dy, dx, *strides, n_rows, n_columns, ROWS=rows, BLOCK=block, num_warps=2)
     return dx

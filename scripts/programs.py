@@ -13,7 +13,6 @@ from pathlib import Path
 from scripts.records import ROOT, RecordError, module_of
 
 MARKER = re.compile(r"^\s*# --8<-- \[(start|end):[\w.-]+\]\s*$")
-NEEDS = re.compile(r"^# needs: (.+)$", re.MULTILINE)
 
 
 def snippet_names(root: Path = ROOT) -> list[str]:
@@ -24,7 +23,12 @@ def snippet_names(root: Path = ROOT) -> list[str]:
 
 def needs_of(name: str, root: Path = ROOT) -> str:
     """What the program needs beyond a CPU, from its header: `cuda`, `sm_90`, or nothing."""
-    match = NEEDS.search(snippet_path(name, root).read_text(encoding="utf-8"))
+    return header(name, "needs", root)
+
+
+def header(name: str, key: str, root: Path = ROOT) -> str:
+    """The value of a header comment such as `# needs: cuda`, or nothing."""
+    match = re.search(rf"^# {key}: (.+)$", snippet_path(name, root).read_text(encoding="utf-8"), re.MULTILINE)
     return match.group(1).strip() if match else ""
 
 

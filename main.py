@@ -1,0 +1,47 @@
+"""Figures and filters for the pages' macros: `[= m.add.fwd["268435456"].fp32.blockwise.call.gbps | gbps =]`."""
+
+import json
+from pathlib import Path
+
+FIGURES = Path(__file__).resolve().parent / "docs" / "generated" / "figures.json"
+
+
+def define_env(env):
+    if not FIGURES.exists():
+        raise FileNotFoundError("docs/generated/figures.json is missing: run `python scripts/prepare.py`, or build with `make site`")
+    env.variables.update(json.loads(FIGURES.read_text(encoding="utf-8")))
+    for function in (gbps, tflops, us, ms, times, percent, gigabytes, count):
+        env.filter(function)
+
+
+def gbps(value):
+    return f"{value:,.0f} GB/s"
+
+
+def tflops(value):
+    return f"{value:,.0f} TFLOP/s"
+
+
+def us(value):
+    """Microseconds, with three significant digits below a thousand."""
+    return f"{value:,.0f} µs" if value >= 100 else f"{value:.1f} µs" if value >= 10 else f"{value:.2f} µs"
+
+
+def ms(value):
+    return f"{value / 1e3:.2f} ms"
+
+
+def times(value):
+    return f"{value:.2f}×" if value < 10 else f"{value:.0f}×"
+
+
+def percent(value):
+    return f"{value:.0%}"
+
+
+def gigabytes(value):
+    return f"{value / 1e9:.2f} GB"
+
+
+def count(value):
+    return f"{value:,}"

@@ -1,0 +1,204 @@
+"""Run everything the site shows, and keep what came out under docs/baked/<machine>/.
+
+    python scripts/bake.py                  on a CUDA machine: gate, programs, benchmarks, counters, compiler figures
+    python scripts/bake.py --cpu            anywhere: the programs under the interpreter, traces, compiler figures
+    python scripts/bake.py --only PATTERN   only the work whose name matches, such as 'fused_softmax/*'
+    python scripts/bake.py --pack FILE      put this machine's records into one archive (after baking)
+    python scripts/bake.py --unpack FILE    check an archive and lay its records into this checkout
+
+On a CUDA machine it needs torch, triton and pytest. A bake that dies is resumed by the same command.
+"""
+
+import argparse
+import csv
+import fnmatch
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from scripts import archive, programs, records
+from scripts.environment import environment, machine_name
+
+LIMIT_SECONDS = 900
+COUNTERS = {
+    "dram__bytes_read.sum": "dram_read_bytes",
+    "dram__bytes_write.sum": "dram_write_bytes",
+    "launch__registers_per_thread": "registers",
+    "gpu__time_duration.sum": "ns",
+}
+
+
+class Bake:
+    """One bake of one machine. The journal remembers what is done until all of it is."""
+
+    def __init__(self, cpu: bool, only: str):
+        self.cpu, self.only, self.machine = cpu, only, machine_name(cpu)
+        self.journal = records.ROOT / "build" / f"bake-{self.machine}.json"
+        self.done: dict[str, str] = json.loads(self.journal.read_text()) if self.journal.exists() else {}
+        self.failures: list[str] = []
+
+    def run(self) -> int:
+        work = [(name, code, action) for name, code, action in self.work() if fnmatch.fnmatch(name, self.only)]
+        red = self.gate(work)
+        for number, (name, code, action) in enumerate(work, 1):
+            self.step(f"[{number}/{len(work)}] {name}", name, code, action, red)
+        if self.failures:
+            print(f"{len(self.failures)} of {len(work)} failed; their records are as they were:", *self.failures, sep="\n  ")
+            return 1
+        self.journal.unlink(missing_ok=True)
+        print(f"done: {len(work)} records of {self.machine}")
+        return 0
+
+    def work(self) -> list[tuple[str, list[str], Callable[[], dict[str, Any]]]]:
+        """Everything to do, as (name, files of code, function that returns a record's contents)."""
+        from scripts import compile as compiler
+        from scripts import trace
+
+        items: list[tuple[str, list[str], Callable[[], dict[str, Any]]]] = []
+        for name in programs.snippet_names():
+            if not (self.cpu and programs.needs_of(name)):
+                items.append((name, [f"snippets/{name}.py"], lambda name=name: self.program(name)))
+        for name, code in compiler.kernels():
+            items.append((f"compiled/{name}", code, lambda name=name: compiler.figures(name, cpu=self.cpu)))
+        if self.cpu:
+            for name, code in trace.runs():
+                items.append((f"traces/{name}", code, lambda name=name: trace.record(name)))
+        return items
+
+    def step(self, title: str, name: str, code: list[str], action: Callable[[], dict[str, Any]], red: set[str]) -> None:
+        blocked = sorted(red & {path.stem for path in records.closure(code)})
+        now = records.code_hash(code)
+        if blocked or "*" in red:
+            self.failures.append(f"{name}: no number is written while the tests of {', '.join(blocked) or 'every kernel'} are red")
+            return
+        if self.done.get(name) == now:
+            print(f"{title}: done before the interruption")
+            return
+        print(f"{title} ...", end=" ", flush=True)
+        began = time.monotonic()
+        try:
+            contents = action()
+            kind, short = ("program", name) if "/" in name and name.split("/")[0] not in ("compiled", "traces") else name.split("/", 1)
+            kind = {"traces": "trace"}.get(kind, kind)
+            record = {"schema": records.SCHEMA, "kind": kind, "name": short, "code": code, "hash": now, "environment": environment(self.cpu)}
+            records.write(records.record_path(self.machine, kind, short), record | contents)
+        except (records.RecordError, RuntimeError, subprocess.SubprocessError) as error:
+            print("failed")
+            self.failures.append(f"{name}: {error}")
+            return
+        print(f"{time.monotonic() - began:.1f} s")
+        self.done[name] = now
+        records.write_text(self.journal, json.dumps(self.done))
+
+    def gate(self, work: list) -> set[str]:
+        """Run the kernels' tests here; return the modules whose tests are red, `*` for all of them."""
+        if not work:
+            return set()
+        print(f"gate: the tests of kernels on {self.machine} ...", end=" ", flush=True)
+        began = time.monotonic()
+        with tempfile.TemporaryDirectory() as folder:
+            report = Path(folder) / "junit.xml"
+            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/kernels", f"--junitxml={report}"]
+            result = subprocess.run(command, cwd=records.ROOT, capture_output=True, text=True, env=self.variables())
+            if result.returncode == 0:
+                print(f"green in {time.monotonic() - began:.0f} s: {result.stdout.strip().splitlines()[-1]}")
+                return set()
+            print("red", *result.stdout.splitlines()[-40:], sep="\n  ")
+            return red_modules(report) if report.exists() else {"*"}
+
+    def variables(self, **more: str) -> dict[str, str]:
+        """The environment of a child: the checkout importable, and the interpreter on only where it is asked for."""
+        variables = {key: value for key, value in os.environ.items() if key != "TRITON_INTERPRET"} | more
+        variables |= {"PYTHONPATH": os.pathsep.join(filter(None, [str(records.ROOT), os.environ.get("PYTHONPATH", "")]))}
+        # The coming default of triton, set here so that every version compiles alike.
+        variables |= {"TRITON_DEFAULT_FP_FUSION": "1", "PYTHONUNBUFFERED": "1"}
+        return variables | ({"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""} if self.cpu else {})
+
+    def program(self, name: str) -> dict[str, Any]:
+        """Run one program in a process of its own and keep what it printed and measured."""
+        path = programs.snippet_path(name)
+        with tempfile.TemporaryDirectory() as folder:
+            measured = Path(folder) / "measured.json"
+            began = time.monotonic()
+            variables = self.variables(BLOCKWISE_RECORD=str(measured))
+            result = subprocess.run([sys.executable, str(path)], cwd=folder, env=variables, capture_output=True, text=True, timeout=LIMIT_SECONDS)
+            if result.returncode != 0:
+                raise RuntimeError(f"ended with status {result.returncode}\n" + (result.stderr or result.stdout).strip()[-2000:])
+            record: dict[str, Any] = {"status": 0, "seconds": round(time.monotonic() - began, 1), "output": result.stdout.splitlines()}
+            if measured.exists():
+                record |= json.loads(measured.read_text())
+        asked = programs.header(name, "counters")
+        if asked and not self.cpu:
+            record["counters"] = [row for part in asked.split() for row in self.counters(path, part)]
+        return record
+
+    def counters(self, path: Path, part: str) -> list[dict[str, Any]]:
+        """Run one part of a program under Nsight Compute and read the hardware's counters for each kernel it launched."""
+        if not shutil.which("ncu"):
+            raise RuntimeError("Nsight Compute (ncu) is not on the PATH, and this program's record wants hardware counters")
+        command = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--profile-from-start", "off"]
+        command += ["--metrics", ",".join(COUNTERS), sys.executable, str(path), part]
+        result = subprocess.run(command, env=self.variables(), capture_output=True, text=True, timeout=LIMIT_SECONDS)
+        if result.returncode != 0:
+            raise RuntimeError(f"ncu ended with status {result.returncode}\n{(result.stdout + result.stderr).strip()[-2000:]}")
+        table = [line for line in result.stdout.splitlines() if line.startswith('"')]
+        rows = list(csv.DictReader(io.StringIO("\n".join(table))))[1:]  # the first row holds the units
+        found = []
+        for row in rows:
+            values = {short: float(row[long].replace(",", "")) for long, short in COUNTERS.items()}
+            entry = {"implementation": part, "kernel": row["Kernel Name"].split("(")[0].split("<")[0].removeprefix("void ")}
+            entry |= {key: int(values[key]) for key in ("dram_read_bytes", "dram_write_bytes", "registers")}
+            found.append(entry | {"ms": round(values["ns"] / 1e6, 6)})
+        if not found:
+            raise RuntimeError(f"ncu saw no kernel in part {part!r}")
+        return found
+
+
+def red_modules(report: Path) -> set[str]:
+    """The library modules that red test files speak for: tests/kernels/test_softmax.py for softmax and softmax_*."""
+    red: set[str] = set()
+    modules = {path.stem for path in (records.ROOT / "kernels").glob("*.py")}
+    for case in ET.parse(report).iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            subject = case.get("classname", "").split(".test_")[-1].split(".")[0]
+            red |= {module for module in modules if module == subject or module.startswith(f"{subject}_")} if subject in modules else {"*"}
+    return red
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--cpu", action="store_true", help="bake what needs no GPU, under Triton's interpreter")
+    parser.add_argument("--only", default="*", metavar="PATTERN", help="do only the work whose name matches")
+    parser.add_argument("--pack", type=Path, metavar="FILE", help="afterwards, put this machine's records into FILE")
+    parser.add_argument("--unpack", type=Path, metavar="FILE", help="bake nothing: check FILE and lay its records in")
+    arguments = parser.parse_args()
+    try:
+        if arguments.unpack:
+            print(f"laid in {len(archive.unpack(arguments.unpack))} records")
+            return 0
+        import torch
+
+        if not arguments.cpu and not torch.cuda.is_available():
+            print("No CUDA device is visible, so no GPU can be measured here. `python scripts/bake.py --cpu` bakes the rest.", file=sys.stderr)
+            return 2
+        status = Bake(arguments.cpu, arguments.only).run()
+        if arguments.pack:
+            print(f"packed {archive.pack(machine_name(arguments.cpu), arguments.pack)} records into {arguments.pack.name}")
+        return status
+    except records.RecordError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

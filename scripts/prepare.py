@@ -1,0 +1,215 @@
+"""Write what MkDocs cannot make by itself: programs, published data, figures for the text, fragments of pages.
+
+    python scripts/prepare.py
+
+Reads snippets, kernels, pages and docs/baked; writes docs/programs, docs/data and docs/generated, which git
+ignores. The standard library alone; it runs no kernel.
+"""
+
+import csv
+import html
+import io
+import json
+import re
+import shutil
+import statistics
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from scripts import programs, records
+
+DOCS = records.ROOT / "docs"
+CSV_COLUMNS = "gpu op direction shape dtype implementation timing ms_p20 ms_p50 ms_p80 bytes flops commit measured_at".split()
+TO_ROOT = "../../"  # every page that shows a chart or a trace lies two folders deep
+
+
+def primary_machine() -> str:
+    """The machine whose numbers the pages show, as mkdocs.yml names it."""
+    match = re.search(r"^  primary: (\S+)$", (records.ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    if not match:
+        raise records.RecordError("mkdocs.yml: extra.primary names no machine")
+    return match.group(1)
+
+
+def machines() -> list[str]:
+    return sorted(path.name for path in records.BAKED.iterdir() if path.is_dir()) if records.BAKED.exists() else []
+
+
+def pages() -> dict[str, str]:
+    """The Markdown sources by the address of their page, without those that only machines write."""
+    found = {}
+    for path in sorted(DOCS.rglob("*.md")):
+        relative = path.relative_to(DOCS)
+        if relative.parts[0] not in ("generated", "baked", "programs", "data", "assets"):
+            address = relative.with_suffix("").as_posix().removesuffix("index")
+            found[address if not address or address.endswith("/") else f"{address}/"] = path.read_text(encoding="utf-8")
+    return found
+
+
+def write_programs() -> None:
+    listed = []
+    sources = pages()
+    for name in programs.snippet_names():
+        records.write_text(DOCS / "programs" / f"{name}.py", programs.inline(name))
+        shown = [address for address, text in sources.items() if re.search(rf"programs/{re.escape(name)}\.py|data-program=\"{re.escape(name)}\"", text)]
+        chapter = [address for address in shown if address]  # the home page shows programs of the chapters
+        listed.append({"path": f"programs/{name}.py", "page": (chapter or shown or [""])[0], "needs": programs.needs_of(name)})
+    write_json(DOCS / "data" / "programs.json", listed)
+
+
+def write_json(path: Path, value: Any) -> None:
+    records.write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+
+
+def measured(machine: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Every measurement of a machine with the environment it was made in, fresh records only."""
+    fresh = [record for _, record in records.all_records(machine) if records.is_fresh(record) or machine == primary_machine()]
+    return [(row, record["environment"]) for record in fresh for row in record.get("measurements", [])]
+
+
+def write_benchmarks() -> None:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(CSV_COLUMNS)
+    for machine in machines():
+        for row, environment in measured(machine):
+            flops = "" if row["flops"] is None else row["flops"]
+            key = [environment["gpu"], row["op"], row["direction"], row["shape"], row["dtype"], row["implementation"], row["timing"]]
+            table.writerow([*key, *row["ms"], row["bytes"], flops, environment["commit"], environment["measured_at"]])
+    records.write_text(DOCS / "data" / "benchmarks.csv", text.getvalue())
+
+
+def figures() -> dict[str, Any]:
+    """Every number that a page may show, under the name the page uses for it."""
+    machine = primary_machine()
+    found: dict[str, Any] = {"m": {}, "ceiling": {}, "counted": {}, "compiled": {}, "programs": {}, "baked": {}}
+    for name in programs.snippet_names():
+        lines = programs.inline(name).splitlines()
+        found["programs"][name.replace("/", "_")] = {"lines": len(lines)}
+    if machine not in machines():
+        return found
+    for row, _ in measured(machine):
+        tree = found["m"]
+        for key in ("op", "direction", "shape", "dtype"):
+            tree = tree.setdefault(row[key], {})
+        tree.setdefault(row["timing"], {})[row["implementation"]] = {
+            "us": row["ms"][1] * 1e3, "gbps": row["bytes"] / row["ms"][1] / 1e6, "bytes": row["bytes"],
+        }  # fmt: skip
+    ceilings = []
+    for _, record in records.all_records(machine):
+        if "ceilings" in record:
+            copy, matmul = record["ceilings"]["copy"], record["ceilings"]["matmul"]
+            rates = {"copy": copy["bytes"] / copy["ms"][1] / 1e6, "matmul": matmul["flops"] / matmul["ms"][1] / 1e9}
+            found["ceiling"][record["name"].replace("/", "_")] = rates
+            ceilings.append(rates)
+        if record["kind"] == "compiled":
+            found["compiled"][record["name"]] = {specimen["specimen"]: specimen for specimen in record["specimens"]}
+        for entry in record.get("counters", []):
+            part = found["counted"].setdefault(record["name"].replace("/", "_"), {}).setdefault(entry["implementation"], [])
+            part.append(entry)
+        found["baked"] = record["environment"]
+    for parts in found["counted"].values():
+        for part, entries in parts.items():
+            totals = {key: sum(entry[key] for entry in entries) for key in ("dram_read_bytes", "dram_write_bytes", "ms")}
+            parts[part] = totals | {"kernels": len(entries), "bytes": totals["dram_read_bytes"] + totals["dram_write_bytes"], "each": entries}
+    if ceilings:
+        found["ceiling"] |= {key: statistics.median(rates[key] for rates in ceilings) for key in ("copy", "matmul")}
+    return found
+
+
+def write_outputs() -> None:
+    """What each program printed, as text that a page can include: docs/generated/outputs/<machine>/<program>.txt."""
+    for machine in machines():
+        for _, record in records.all_records(machine):
+            if record["kind"] == "program":
+                text = "\n".join(record["output"]) + "\n"
+                records.write_text(DOCS / "generated" / "outputs" / machine / f"{record['name']}.txt", text)
+
+
+def write_charts() -> None:
+    for machine in machines():
+        for path in sorted((records.BAKED / machine / "charts").glob("*.json")):
+            chart = json.loads(path.read_text(encoding="utf-8"))
+            name = chart["name"]
+            text = io.StringIO()
+            table = csv.writer(text, lineterminator="\n")
+            table.writerows([chart["columns"], *chart["rows"]])
+            records.write_text(DOCS / "data" / "charts" / f"{name}.csv", text.getvalue())
+            write_json(DOCS / "data" / "charts" / f"{name}.json", chart)
+            wide, narrow = (path.with_name(f"{name}.{variant}.svg").read_text(encoding="utf-8").strip() for variant in ("wide", "narrow"))
+            records.write_text(DOCS / "generated" / "charts" / f"{name}.html", chart_figure(chart, wide, narrow))
+
+
+def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
+    """A chart as the page shows it: both drawings, a caption from the record, the numbers as a table and as files."""
+    head = "".join(f"<th scope=col>{html.escape(str(cell))}</th>" for cell in chart["columns"])
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell_text(cell))}</td>" for cell in row) + "</tr>" for row in chart["rows"])
+    data = f"{TO_ROOT}data/charts/{chart['name']}"
+    parts = [
+        f'<figure class="chart" id="chart-{chart["name"]}">',
+        f'<div class="wide">{wide}</div>',
+        f'<div class="narrow">{narrow}</div>',
+        f"<figcaption>{html.escape(chart['title'])} {html.escape(measured_on(chart['environment']))}</figcaption>",
+        '<details class="data"><summary>The numbers</summary>',
+        f'<div class="scroll" tabindex="0" role="region" aria-label="The numbers of this chart"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>',
+        "</details>",
+        f'<p class="files">Data: <a href="{data}.csv" download>CSV</a> · <a href="{data}.json" download>JSON</a></p>',
+        "</figure>",
+    ]
+    return "\n".join(re.sub(r"\n\s*\n", "\n", part) for part in parts) + "\n"
+
+
+def cell_text(cell: Any) -> str:
+    return "" if cell is None else f"{cell:,.4g}" if isinstance(cell, float) and abs(cell) < 1000 else f"{cell:,.0f}" if isinstance(cell, float) else str(cell)
+
+
+def measured_on(environment: dict[str, Any]) -> str:
+    """The machine, the versions and the date of a measurement, as a caption ends."""
+    versions = f"driver {environment['driver']}, CUDA {environment['cuda']}, torch {environment['torch']}, Triton {environment['triton']}"
+    return f"Measured on an {environment['gpu']}, {versions}, {environment['measured_at'][:10]}."
+
+
+def write_checked() -> None:
+    """The line at a chapter's end that says with what it was checked."""
+    lines = []
+    newest: dict[str, dict[str, Any]] = {}
+    for machine in machines():
+        for _, record in records.all_records(machine):
+            newest[machine] = max(newest.get(machine, record["environment"]), record["environment"], key=lambda e: e["measured_at"])
+    if gpu := newest.get(primary_machine()):
+        lines.append(f"on an {gpu['gpu']} with Triton {gpu['triton']}, torch {gpu['torch']} and Python {gpu['python']} ({gpu['measured_at'][:10]})")
+    if cpu := newest.get("cpu"):
+        lines.append(f"on a CPU under the interpreter with Triton {cpu['triton']}, torch {cpu['torch']} ({cpu['measured_at'][:10]})")
+    records.write_text(DOCS / "generated" / "checked.html", f'<p class="checked">Every program on this page ran {", and ".join(lines)}.</p>\n')
+
+
+def write_traces() -> None:
+    from scripts import trace
+
+    for path in sorted((records.BAKED / "cpu" / "traces").rglob("*.json")):
+        record = records.read(path)
+        source = f"{TO_ROOT}baked/cpu/traces/{record['name']}.json"
+        records.write_text(DOCS / "generated" / "traces" / f"{record['name']}.html", trace.element_html(record["name"], record, source))
+
+
+def main() -> int:
+    for folder in ("programs", "data", "generated"):
+        shutil.rmtree(DOCS / folder, ignore_errors=True)
+    try:
+        write_programs()
+        write_benchmarks()
+        write_outputs()
+        write_charts()
+        write_checked()
+        write_traces()
+        write_json(DOCS / "generated" / "figures.json", figures())
+    except records.RecordError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

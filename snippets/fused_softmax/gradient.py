@@ -1,0 +1,22 @@
+"""The library's softmax inside autograd, beside PyTorch's."""
+import os
+
+import torch
+
+if not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
+    print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
+
+
+from kernels.softmax import softmax
+
+# --8<-- [start:gradient]
+device = "cuda" if torch.cuda.is_available() else "cpu"
+x = torch.randn(8, 300, device=device, requires_grad=True)
+weights = torch.randn(8, 300, device=device)
+(ours,) = torch.autograd.grad((softmax(x) * weights).sum(), x)
+(theirs,) = torch.autograd.grad((torch.softmax(x, dim=-1) * weights).sum(), x)
+torch.testing.assert_close(ours, theirs)
+print("the gradients agree")
+#> the gradients agree
+# --8<-- [end:gradient]

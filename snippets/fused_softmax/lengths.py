@@ -1,0 +1,23 @@
+"""The library's softmax over rows of any length, and the route that each takes."""
+import os
+
+import torch
+
+if not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
+    print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
+
+
+from kernels.softmax import softmax, softmax_route
+
+# --8<-- [start:lengths]
+device = "cuda" if torch.cuda.is_available() else "cpu"
+for n_columns in (1, 100, 5000, 40000):
+    x = torch.randn(2, n_columns, device=device)
+    torch.testing.assert_close(softmax(x), torch.softmax(x, dim=-1))
+    print(f"{n_columns:6,} columns: {softmax_route(n_columns, x.dtype)}")
+#>      1 columns: short
+#>    100 columns: short
+#>  5,000 columns: row
+#> 40,000 columns: long
+# --8<-- [end:lengths]
