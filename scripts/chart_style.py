@@ -1,0 +1,179 @@
+"""What every chart shares: the page's colors, how each implementation is drawn, and a canvas in CSS pixels for two widths."""
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import matplotlib
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patches import Rectangle
+from matplotlib.transforms import Affine2D
+
+LEGEND_ROW = 20
+GROUND = "on-ground"
+COLORS = {
+    "ink": "#22201c",
+    "muted": "#6b665c",
+    "rule": "#ddd7ca",
+    "paper": "#fffdf9",
+    "panel": "#f5f1e8",
+    "memory": "#2f6f8f",
+    "ours": "#b5381f",
+    "peer-1": "#2f5d9b",
+    "peer-2": "#4a7a2c",
+    "peer-3": "#7b4b94",
+    "peer-4": "#94690f",
+    "limit": "#4d4a44",
+}
+RC = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "blockwise",
+    "font.family": "DejaVu Sans",
+    "text.color": COLORS["ink"],
+    "lines.scale_dashes": False,
+    "lines.solid_capstyle": "round",
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+}
+
+
+class Variant(NamedTuple):
+    name: str
+    width: int
+    text: float
+
+    @property
+    def wide(self) -> bool:
+        return self.name == "wide"
+
+
+WIDE = Variant("wide", 720, 13)
+NARROW = Variant("narrow", 360, 12)
+
+
+class Series(NamedTuple):
+    label: str
+    color: str
+    marker: str
+    dashes: tuple[float, ...] = ()
+    width: float = 1.3
+    hollow: bool = False
+
+    def line(self) -> dict[str, Any]:
+        """How matplotlib draws it; the dash and the mark alone tell two implementations apart."""
+        color = COLORS[self.color]
+        size = {"o": 6.5, "s": 5.5, "^": 6.5, "D": 5.2, "v": 6.5}[self.marker]
+        return {
+            "color": color,
+            "linewidth": self.width,
+            "linestyle": (0, self.dashes) if self.dashes else "-",
+            "marker": self.marker,
+            "markersize": size,
+            "markerfacecolor": COLORS["paper"] if self.hollow else color,
+            "markeredgecolor": color,
+            "markeredgewidth": 1.3 if self.hollow else 0,
+        }
+
+
+SERIES = {
+    "blockwise": Series("Blockwise", "ours", "o", width=2.4),
+    "row": Series("One-row kernel", "ours", "o", dashes=(2, 2.5), hollow=True),
+    "eager": Series("PyTorch eager", "peer-1", "s", dashes=(6, 2.5)),
+    "compile": Series("torch.compile", "peer-2", "^", dashes=(1.2, 1.8)),
+    "liger": Series("Liger-Kernel", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
+    "compile_max": Series("torch.compile, max-autotune", "peer-4", "v", dashes=(3.5, 1.5)),
+    "unfused": Series("Unfused PyTorch", "peer-4", "v"),
+}
+
+
+class Canvas:
+    """A figure measured in CSS pixels from its top left corner."""
+
+    def __init__(self, variant: Variant, height: float):
+        self.variant, self.height = variant, height
+        self.figure = Figure(figsize=(variant.width / 72, height / 72), dpi=72)
+        self.pixels = Affine2D().scale(1, -1).translate(0, height) + Affine2D().scale(1 / 72) + self.figure.dpi_scale_trans
+
+    def axes(self, left: float, top: float, right: float, bottom: float) -> Axes:
+        width, height = self.variant.width, self.height
+        axes = self.figure.add_axes((left / width, 1 - bottom / height, (right - left) / width, (bottom - top) / height))
+        axes.spines[:].set_visible(False)
+        axes.tick_params(bottom=False, left=False, pad=6, labelsize=self.variant.text, labelcolor=COLORS["muted"])
+        axes.minorticks_off()
+        return axes
+
+    def text(self, x: float, y: float, words: str, color: str = "ink", **options: Any) -> None:
+        """Words whose baseline begins at (x, y), unless `ha` says otherwise, on ground of their own."""
+        options |= {"color": COLORS[color], "fontsize": self.variant.text, "gid": GROUND}
+        self.figure.text(x, y, words, transform=self.pixels, **options)
+
+    def line(self, xs: Sequence[float], ys: Sequence[float], **options: Any) -> None:
+        self.figure.add_artist(Line2D(xs, ys, transform=self.pixels, **options))
+
+    def box(self, x: float, y: float, width: float, height: float, **options: Any) -> None:
+        self.figure.add_artist(Rectangle((x, y), width, height, transform=self.pixels, **options))
+
+    def key(self, x: float, y: float, series: Series, label: str) -> None:
+        """A sample of how a series is drawn with its name, on the baseline y."""
+        middle = y - 0.35 * self.variant.text
+        sample, style = sample_width(series), series.line()
+        if series.width:
+            self.line([x, x + sample], [middle, middle], **{**style, "marker": ""})
+        self.line([x + sample / 2], [middle], **{**style, "linestyle": ""})
+        self.text(x + sample + 6, y, label)
+
+    def legend(self, x: float, y: float, items: Sequence[tuple[Series, str]]) -> None:
+        for row in legend_rows(items, self.variant, x):
+            for left, series, label in row:
+                self.key(left, y, series, label)
+            y += LEGEND_ROW
+
+
+def on_canvas(canvas: Canvas, axes: Axes, x: float, y: float) -> tuple[float, float]:
+    across, up = axes.transData.transform((x, y))
+    return float(across), canvas.height - float(up)
+
+
+def sample_width(series: Series) -> float:
+    return 26 if series.width else 10
+
+
+def legend_rows(items: Sequence[tuple[Series, str]], variant: Variant, x: float) -> list[list[tuple[float, Series, str]]]:
+    """The items of a legend, each with its left edge, broken into rows that fit."""
+    rows: list[list[tuple[float, Series, str]]] = [[]]
+    left, half = x, (variant.width - x) / 2
+    for series, label in items:
+        width = sample_width(series) + 6 + text_width(label, variant.text)
+        if rows[-1] and left + width > variant.width:
+            rows.append([])
+            left = x
+        rows[-1].append((left, series, label))
+        left += width + 18 if variant.wide else half * math.ceil(width / half)
+    return rows
+
+
+def text_width(words: str, size: float) -> float:
+    """About how wide a line of text is; the page chooses the face, so nothing can know it exactly."""
+    return 0.57 * size * len(words)
+
+
+def spread(wanted: Sequence[float], gap: float, top: float, bottom: float) -> list[float]:
+    """Places as near as can be to the wanted ones, in the same order, at least a gap apart, between top and bottom."""
+    order = sorted(range(len(wanted)), key=lambda i: wanted[i])
+    places = [0.0] * len(wanted)
+    edge = top - gap
+    for i in order:
+        edge = places[i] = max(wanted[i], edge + gap)
+    edge = bottom + gap
+    for i in reversed(order):
+        edge = places[i] = min(places[i], edge - gap)
+    return places
+
+
+def page_style() -> Any:
+    """A context in which matplotlib draws alike on every machine, whatever its own settings there."""
+    settings: dict[Any, Any] = dict(matplotlib.rcParamsDefault)
+    settings.pop("backend", None)
+    return matplotlib.rc_context(settings | RC)

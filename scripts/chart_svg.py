@@ -1,0 +1,109 @@
+"""A matplotlib figure as SVG that can stand in a page.
+
+Colors and fonts are handed to matplotlib as plain values and replaced here by the page's variables, so that one file
+follows both palettes and still reads alone.
+"""
+
+import io
+import re
+from collections.abc import Iterable
+from xml.etree import ElementTree
+
+from scripts.chart_style import COLORS, GROUND, Canvas
+
+SVG = "{http://www.w3.org/2000/svg}"
+TEXT = f"{SVG}text"
+XLINK = "{http://www.w3.org/1999/xlink}href"
+
+
+def to_svg(canvas: Canvas, prefix: str, title: str, alt: str) -> str:
+    """The figure as an SVG element for a page: no fixed size, no foreign ids, the page's colors and fonts."""
+    buffer = io.StringIO()
+    canvas.figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    root = ElementTree.fromstring(buffer.getvalue())
+    for child in list(root):
+        if child.tag == f"{SVG}metadata" or child.find(f"{SVG}style") is not None:
+            root.remove(child)
+    shorten(root)
+    rename_ids(root, prefix)
+    root.attrib.clear()
+    root.attrib.update({
+        "viewBox": f"0 0 {canvas.variant.width} {canvas.height:g}", "width": "100%", "role": "img",
+        "aria-labelledby": f"{prefix}-title {prefix}-desc", "stroke-linejoin": "round",
+        "style": "font-family: var(--bw-sans, sans-serif); max-width: 100%; height: auto",
+    })  # fmt: skip
+    for position, (tag, words) in enumerate((("title", title), ("desc", alt))):
+        element = ElementTree.Element(f"{SVG}{tag}", {"id": f"{prefix}-{tag}"})
+        element.text = words
+        root.insert(position, element)
+    ElementTree.register_namespace("", SVG.strip("{}"))
+    return recolor(ElementTree.tostring(root, encoding="unicode")) + "\n"
+
+
+def shorten(root: ElementTree.Element) -> None:
+    """Take out what a page does not need: groups that group nothing, white space, digits past a hundredth of a pixel."""
+    for element in root.iter():
+        element.text = element.text if element.tag == TEXT else None
+        element.tail = None
+        for name in ("d", "x", "y", "transform"):
+            if name in element.attrib:
+                element.set(name, round_numbers(element.attrib[name]))
+        if re.match(r"rotate\(-?0 ", element.get("transform", "")):
+            del element.attrib["transform"]
+        if XLINK in element.attrib:
+            element.set("href", element.attrib.pop(XLINK))
+        if "style" in element.attrib:
+            style = element.attrib["style"].replace("font-family: 'DejaVu Sans'; ", "").replace("; stroke-dashoffset: 0", "")
+            element.set("style", style.replace("; text-anchor: start", ""))
+        share_style(element)
+    for element in root.iter():
+        element[:] = flatten(element)
+
+
+def share_style(group: ElementTree.Element) -> None:
+    """Marks of one line are alike: say so once. Words on ground of their own hide the lines behind them."""
+    styles = {child.get("style") for child in group}
+    if len(styles) == 1 and all(child.tag == f"{SVG}use" for child in group):
+        group.set("style", styles.pop() or "")
+        for child in group:
+            del child.attrib["style"]
+    if group.get("id") == GROUND:
+        for child in group.findall(TEXT):
+            child.set("style", f"{child.get('style')}; paint-order: stroke; stroke: {COLORS['paper']}; stroke-width: 4")
+
+
+def flatten(parent: ElementTree.Element) -> Iterable[ElementTree.Element]:
+    """A group's children, with bare groups replaced by their own."""
+    children: list[ElementTree.Element] = []
+    for child in parent:
+        if child.tag == f"{SVG}g" and set(child.attrib) <= {"id"}:
+            children.extend(flatten(child))
+        elif not (child.tag == TEXT and not child.text):
+            children.append(child)
+    return children
+
+
+def round_numbers(text: str) -> str:
+    rounded = re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda match: f"{round(float(match[0]), 2) + 0.0:g}", text)
+    return re.sub(r"\s*\n\s*", "", rounded)
+
+
+def rename_ids(root: ElementTree.Element, prefix: str) -> None:
+    """Ids that other charts on the page cannot share; ids that nothing refers to go."""
+    markup = ElementTree.tostring(root, encoding="unicode")
+    used = set(re.findall(r'href="#([^"]+)"', markup))
+    names: dict[str, str] = {}
+    for element in root.iter():
+        if element.get("id") in used:
+            element.set("id", names.setdefault(element.attrib["id"], f"{prefix}-{len(names)}"))
+        else:
+            element.attrib.pop("id", None)
+    for element in root.iter():
+        if "href" in element.attrib:
+            element.set("href", "#" + names[element.attrib["href"][1:]])
+
+
+def recolor(svg: str) -> str:
+    for name, value in COLORS.items():
+        svg = svg.replace(value, f"var(--bw-{name}, {value})")
+    return svg

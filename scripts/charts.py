@@ -1,0 +1,81 @@
+"""Charts from records: the same records give the same bytes.
+
+    python scripts/charts.py [--machine nvidia-h200]
+
+Draws every chart whose records exist into docs/baked/<machine>/charts/: <name>.wide.svg, <name>.narrow.svg, and
+<name>.json with what the page says beside them: title, text alternative, the table of all that is drawn, environment.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from scripts import chart_curves, chart_softmax, records
+from scripts.chart_data import Chart, Record
+from scripts.chart_style import NARROW, WIDE, page_style
+from scripts.chart_svg import to_svg
+
+CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
+    "add_bandwidth": (chart_curves.add_bandwidth, ("first_kernel/benchmark",)),
+    "softmax_rows": (chart_curves.softmax_rows, ("fused_softmax/benchmark_rows",)),
+    "softmax_shapes": (chart_softmax.softmax_shapes, ("fused_softmax/benchmark",)),
+    "softmax_traffic": (chart_softmax.softmax_traffic, ("fused_softmax/traffic",)),
+}
+
+
+def draw(name: str, by_name: dict[str, Record]) -> dict[str, Any]:
+    """A chart from its records, given by their names: two SVG texts and what the page says beside them."""
+    function, sources = CHARTS[name]
+    needed = [by_name[source] for source in sources]
+    chart = function(*needed)
+    sidecar = {
+        "name": name,
+        "title": chart.title,
+        "alt": chart.alt,
+        "columns": chart.columns,
+        "rows": chart.rows,
+        "sources": list(sources),
+        "environment": needed[0]["environment"],
+    }
+    with page_style():
+        svgs = {size.name: to_svg(chart.paint(size), f"{name}-{size.name}", chart.title, chart.alt) for size in (WIDE, NARROW)}
+    return {**svgs, "sidecar": sidecar}
+
+
+def files(machine: str, baked: Path = records.BAKED) -> dict[Path, str]:
+    """Every file that the records of a machine call for, with its text."""
+    texts: dict[Path, str] = {}
+    for name, (_, sources) in CHARTS.items():
+        paths = {source: records.record_path(machine, "program", source, baked) for source in sources}
+        if all(path.exists() for path in paths.values()):
+            drawn = draw(name, {source: records.read(path) for source, path in paths.items()})
+            folder = baked / machine / "charts"
+            for variant in (WIDE, NARROW):
+                texts[folder / f"{name}.{variant.name}.svg"] = drawn[variant.name]
+            texts[folder / f"{name}.json"] = json.dumps(drawn["sidecar"], indent=1, ensure_ascii=False) + "\n"
+    return texts
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--machine", default="nvidia-h200", help="the folder of docs/baked whose records to draw")
+    machine = parser.parse_args().machine
+    try:
+        texts = files(machine)
+        for path, text in texts.items():
+            records.write_text(path, text)
+            print(f"{path.relative_to(records.ROOT)}: {len(text.encode()) / 1000:.1f} kB")
+    except records.RecordError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if not texts:
+        print(f"docs/baked/{machine} has no record that a chart is drawn from", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
