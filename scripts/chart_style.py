@@ -13,19 +13,20 @@ from matplotlib.transforms import Affine2D
 
 LEGEND_ROW = 20
 GROUND = "on-ground"
+# The page's light palette. Each value stands for one property, so the limit differs from the ink by a shade no one sees.
 COLORS = {
-    "ink": "#22201c",
-    "muted": "#6b665c",
-    "rule": "#ddd7ca",
-    "paper": "#fffdf9",
-    "panel": "#f5f1e8",
-    "memory": "#2f6f8f",
-    "ours": "#b5381f",
-    "peer-1": "#2f5d9b",
-    "peer-2": "#4a7a2c",
-    "peer-3": "#7b4b94",
-    "peer-4": "#94690f",
-    "limit": "#4d4a44",
+    "ink": "#211c17",
+    "muted": "#665d51",
+    "rule": "#ddd5c6",
+    "paper": "#fbf8f2",
+    "panel": "#f4efe5",
+    "memory": "#1b4f9f",
+    "ours": "#b0351d",
+    "peer-1": "#24527c",
+    "peer-2": "#5c4500",
+    "peer-3": "#14796b",
+    "peer-4": "#7c52a6",
+    "limit": "#211c18",
 }
 RC = {
     "svg.fonttype": "none",

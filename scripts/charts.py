@@ -31,7 +31,10 @@ def draw(name: str, by_name: dict[str, Record]) -> dict[str, Any]:
     """A chart from its records, given by their names: two SVG texts and what the page says beside them."""
     function, sources = CHARTS[name]
     needed = [by_name[source] for source in sources]
-    chart = function(*needed)
+    try:
+        chart = function(*needed)
+    except KeyError as error:
+        raise records.RecordError(f"{name} cannot be drawn: {', '.join(sources)} lacks {error}") from None
     sidecar = {
         "name": name,
         "title": chart.title,

@@ -243,6 +243,12 @@ def test_the_smallest_type_of_the_narrow_drawing_is_legible(drawn):
     assert min(sizes) * 360 / float(root.attrib["viewBox"].split()[2]) >= 11
 
 
+def test_a_record_without_what_a_chart_needs_is_named():
+    without = {**RECORDS, "fused_softmax/traffic": {**RECORDS["fused_softmax/traffic"], "extra": {}}}
+    with pytest.raises(records.RecordError, match=r"softmax_traffic cannot be drawn: fused_softmax/traffic lacks 'matrix_bytes'"):
+        charts.draw("softmax_traffic", without)
+
+
 def test_losses_are_said_in_words():
     behind = charts.draw("softmax_shapes", RECORDS)["sidecar"]["alt"]
     assert re.search(r"some peer is faster in [1-9]\d* of \d+ cases, at most in .*, where Liger-Kernel is at 0\.", behind)
