@@ -79,6 +79,18 @@ def convert_bf16_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(interpreter, "_convert_float", exactly)
 
 
+def fuse_multiply_add(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Round `tl.fma` once, as a GPU does; the interpreter rounds the product too."""
+    from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
+
+    def fused(self, x, y, z):
+        # The product of two float32 numbers is exact in float64.
+        exact = x.data.astype("float64") * y.data.astype("float64") + z.data.astype("float64")
+        return TensorHandle(exact.astype(z.data.dtype), z.dtype.scalar)
+
+    monkeypatch.setattr(InterpreterBuilder, "create_fma", fused)
+
+
 @contextlib.contextmanager
 def only_touching(reads: list, writes: list) -> Iterator[None]:
     """Raise where a kernel loads or stores an element that belongs to none of the given CPU tensors."""

@@ -19,6 +19,7 @@ def like_a_gpu(monkeypatch: pytest.MonkeyPatch, device: str) -> Iterator[None]:
     if device == "cpu":
         interpreter.poison_masked_lanes(monkeypatch)
         interpreter.convert_bf16_exactly(monkeypatch)
+        interpreter.fuse_multiply_add(monkeypatch)
     with numpy.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # the interpreter's, of numpy, at every NaN
         yield
