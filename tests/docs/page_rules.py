@@ -105,14 +105,15 @@ def program_problems(root: Path) -> list[str]:
             continue
         if block.gpu and not listed[path]["needs"]:
             found.append(f"{block.where}: the block is skipped on a CPU, but its program needs nothing more than a CPU")
-        found += [f"{block.where}: {problem}" for problem in (link_problem(block, path), *verbatim_problems(block, published, root))]
-    return [problem for problem in found if not problem.endswith(": ")]
+        problems = [*link_problems(block, path), *verbatim_problems(block, published, root)]
+        found += [f"{block.where}: {problem}" for problem in problems]
+    return found
 
 
-def link_problem(block: Block, path: str) -> str:
+def link_problems(block: Block, path: str) -> list[str]:
     target = os.path.relpath(f"docs/{path}", Path(block.page).parent)
     wanted = f"[{block.program}.py]({target}){{ .program }}"
-    return "" if block.below.strip() == wanted else f"directly under the block must stand {wanted}"
+    return [] if block.below.strip() == wanted else [f"directly under the block must stand {wanted}"]
 
 
 def verbatim_problems(block: Block, published: Path, root: Path) -> list[str]:
@@ -172,7 +173,7 @@ def marker_problems(root: Path) -> list[str]:
         for name in dict.fromkeys(name for _, name in markers):
             kinds = [kind for kind, other in markers if other == name]
             if kinds != ["start", "end"]:
-                found.append(f"{file}: region {name!r} has the markers {', '.join(kinds)}; it needs one start and one end after it")
+                found.append(f"{file}: region {name!r} has {', '.join(kinds)}; it needs one start and one end after it")
     return found
 
 

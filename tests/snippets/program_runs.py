@@ -1,0 +1,75 @@
+"""Run a published program as a reader would: alone, in an empty folder, with the packages of the bare environment."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+PACKAGES = {"torch", "triton", "numpy", "matplotlib"}
+# A program may use these where they are installed, and says so where they are not.
+GUARDED = {"liger_kernel"}
+SAYS = {"cuda": re.compile(r"\bcuda\b", re.IGNORECASE), "sm_90": re.compile(r"\bsm_90\b|\b9\.0\b")}
+
+
+class Run(NamedTuple):
+    status: int
+    output: list[str]
+
+
+def run(program: Path, folder: Path, seconds: float = 120) -> Run:
+    """Run on a CPU; a GPU, where there is one, stays out of sight."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRITON_", "MPL", "PYTEST"))}
+    environment = own | {"CUDA_VISIBLE_DEVICES": "", "TRITON_CACHE_DIR": str(folder / "triton")}
+    command = [os.environ.get("BARE_PYTHON") or sys.executable, "-I", str(program)]
+    try:
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        done = subprocess.run(command, cwd=folder, env=environment, timeout=seconds, **pipes)
+    except subprocess.TimeoutExpired:
+        return Run(-1, [f"it did not end within {seconds} s"])
+    return Run(done.returncode, [line for line in done.stdout.splitlines() if line.strip()])
+
+
+def verdict(text: str, needs: str, done: Run) -> list[str]:
+    """What a reader would complain about."""
+    shown = "\n".join(done.output[-15:])
+    if needs:
+        if done.status != 2:
+            return [f"it needs {needs} and exited with status {done.status} on a CPU, not 2:\n{shown}"]
+        if len(done.output) != 1 or not SAYS[needs].search(shown):
+            return [f"it must say in one line that it needs {needs}:\n{shown}"]
+        return []
+    if done.status != 0:
+        return [f"it exited with status {done.status}:\n{shown}"]
+    said = [line for line in done.output if re.search(r"\binterpreter\b(?!\.py)", line)]
+    if imports_triton(text) and len(said) != 1:
+        return [f"it must say in one line that the interpreter runs its kernels:\n{shown}"]
+    return []
+
+
+def imported(text: str) -> set[str]:
+    """The packages that a program imports, in whatever place."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add("." if node.level else (node.module or "").partition(".")[0])
+    return found
+
+
+def imports_triton(text: str) -> bool:
+    return "triton" in imported(text)
+
+
+def foreign_imports(text: str) -> list[str]:
+    """Imports that the bare environment does not have."""
+    return sorted(imported(text) - PACKAGES - GUARDED - set(sys.stdlib_module_names))
+
+
+def needs_of(text: str) -> str:
+    """What the program's header says that it needs beyond a CPU."""
+    found = re.search(r"^# needs: (.*)$", text, re.MULTILINE)
+    return found.group(1).strip() if found else ""
