@@ -37,8 +37,8 @@ def add_flat(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> torch.Tenso
 
 
 def add_forward(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    dtype = torch.promote_types(x.dtype, y.dtype)
-    x, y = torch.broadcast_tensors(x, y)
+    dtype = torch.result_type(x, y)
+    x, y = torch.broadcast_tensors(x.resolve_neg(), y.resolve_neg())
     # The kernel walks memory in order, which is right for any layout that all three tensors share.
     out = torch.empty_like(x, dtype=dtype)
     if not x.stride() == y.stride() == out.stride():
@@ -73,7 +73,7 @@ def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         y: A tensor on the same device whose shape broadcasts with that of `x`; float32, float16 or bfloat16.
 
     Returns:
-        A tensor of the broadcast shape. Its dtype is the one `torch.promote_types` gives for the two inputs.
+        A tensor of the broadcast shape. Its dtype is the one `torch.result_type` gives for the two inputs.
             The sum is computed in float32 and rounded once.
 
     Raises:

@@ -2,6 +2,10 @@
 
 import torch
 import triton
+import triton.language as tl
+
+# Triton decides once, at its first import, whether its own functions are interpreted; so does each kernel.
+INTERPRETED = triton.knobs.runtime.interpret and not isinstance(tl.cdiv, triton.runtime.JITFunction)
 
 FLOAT_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
@@ -22,7 +26,7 @@ def check_float_tensor(name: str, tensor: torch.Tensor) -> None:
         raise TypeError(f"{name}: expected a torch.Tensor, got {type(tensor).__name__}")
     if tensor.dtype not in FLOAT_DTYPES:
         raise TypeError(f"{name}: expected dtype float32, float16 or bfloat16, got {str(tensor.dtype).removeprefix('torch.')}")
-    if tensor.device.type != "cuda" and not triton.knobs.runtime.interpret:
+    if tensor.device.type != "cuda" and not INTERPRETED:
         raise ValueError(f"{name}: expected a CUDA tensor, got one on {tensor.device}; {HOW_TO_INTERPRET}")
 
 

@@ -63,6 +63,14 @@ def capture(function: Callable) -> Callable | None:
     return graph.replay
 
 
+def keep(**contents) -> None:
+    """Put something into the record of this run, if the run is recorded: BLOCKWISE_RECORD then names a file."""
+    path = os.environ.get("BLOCKWISE_RECORD")
+    if path:
+        with open(path, "w") as file:
+            json.dump(contents, file)
+
+
 class Benchmark:
     """Times cases one after another, prints a table, and keeps the raw quantiles for a record."""
 
@@ -135,8 +143,5 @@ class Benchmark:
             print(f"{title} {ms[1] * 1e3:9.1f} us {moved / ms[1] / 1e6:6.0f} GB/s", flush=True)
 
     def finish(self) -> None:
-        """Write what was measured to the file that BLOCKWISE_RECORD names, if it names one."""
-        path = os.environ.get("BLOCKWISE_RECORD")
-        if path:
-            with open(path, "w") as file:
-                json.dump({"ceilings": self.ceilings, "measurements": self.measurements}, file)
+        """Keep what was measured."""
+        keep(ceilings=self.ceilings, measurements=self.measurements)

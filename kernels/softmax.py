@@ -100,7 +100,7 @@ def softmax_forward(x: torch.Tensor, dim: int) -> torch.Tensor:
         return softmax_forward(x[None], 0)[0]
     if x.numel() == 0:
         return torch.empty_like(x)
-    rows = rows_of(x, dim)
+    rows = rows_of(x.resolve_neg(), dim)
     y = torch.empty(rows.shape, dtype=x.dtype, device=x.device)
     with torch.cuda.device_of(x):
         FORWARD[softmax_route(rows.shape[1], x.dtype)](rows, y)
@@ -112,7 +112,7 @@ def softmax_backward(y: torch.Tensor, dy: torch.Tensor, dim: int) -> torch.Tenso
         return softmax_backward(y[None], dy[None], 0)[0]
     if y.numel() == 0:
         return torch.empty_like(y)
-    y_rows, dy_rows = rows_of(y, dim), rows_of(dy, dim)
+    y_rows, dy_rows = rows_of(y, dim), rows_of(dy.resolve_neg(), dim)
     dx = torch.empty(y_rows.shape, dtype=y.dtype, device=y.device)
     with torch.cuda.device_of(y):
         BACKWARD[softmax_route(y_rows.shape[1], y.dtype)](y_rows, dy_rows, dx)
@@ -172,8 +172,10 @@ def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     return softmax_forward(x, dim)
 
 
+# --8<-- [start:reference]
 def softmax_reference(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     """The same operation in plain PyTorch: five kernels, as many trips through memory."""
     x = x - x.amax(dim, keepdim=True)
     numerator = x.exp()
     return numerator / numerator.sum(dim, keepdim=True)
+# --8<-- [end:reference]

@@ -5,9 +5,8 @@ whenever m grows:
 
     m' = max(m, x),    s' = s exp(m - m') + exp(x - m')
 
-The lanes' pairs are combined at the end. The code works with powers of two, for which the GPU has an
-instruction: exp(x) = 2^(x log2 e), so m is kept as m log2 e and every exponent is one fused multiply-add.
-For n elements of e bytes: ne read from memory, up to ne read again, ne written.
+A lane takes VECTOR neighboring elements at a time, so that it rescales once for all of them. The lanes' pairs are
+combined at the end. For n elements of e bytes: ne read from memory, up to ne read again, ne written.
 
 Source: M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867.
 """
@@ -16,34 +15,33 @@ import torch
 import triton
 import triton.language as tl
 
-LOG2_E = tl.constexpr(1.4426950408889634)
-
 
 # --8<-- [start:kernel]
 @triton.jit
-def softmax_long_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, BLOCK: tl.constexpr):
-    # This program owns one row, and holds one BLOCK of it at a time.
+def softmax_long_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, LANES: tl.constexpr, VECTOR: tl.constexpr):
+    # This program owns one row, and holds LANES * VECTOR elements of it at a time.
     row = tl.program_id(0).to(tl.int64)
     x_row_ptr = x_ptr + row * x_row_stride
-    peak = tl.full([BLOCK], -float("inf"), tl.float32)
-    total = tl.zeros([BLOCK], tl.float32)
-    for start in range(0, n_columns, BLOCK):
-        columns = start + tl.arange(0, BLOCK)  # [BLOCK]
+    vectors = tl.arange(0, LANES)[:, None] * VECTOR + tl.arange(0, VECTOR)[None, :]  # [LANES, VECTOR]
+    peak = tl.full([LANES], -float("inf"), tl.float32)
+    total = tl.zeros([LANES], tl.float32)
+    for start in range(0, n_columns, LANES * VECTOR):
+        columns = start + vectors  # [LANES, VECTOR]
         x = tl.load(x_row_ptr + columns, mask=columns < n_columns, other=-float("inf"), eviction_policy="evict_last")
         x = x.to(tl.float32)
-        new_peak = tl.maximum(peak, x * LOG2_E)
+        new_peak = tl.maximum(peak, tl.max(x, axis=1))  # [LANES]
         # A lane that has met nothing but -inf must not compute -inf - -inf, which is NaN.
         shift = tl.where(new_peak == -float("inf"), 0.0, new_peak)
-        total = total * tl.exp2(peak - shift) + tl.exp2(tl.fma(x, LOG2_E, -shift))
+        total = total * tl.exp(peak - shift) + tl.sum(tl.exp(x - shift[:, None]), axis=1)
         peak = new_peak
     row_peak = tl.max(peak, axis=0)
     shift = tl.where(row_peak == -float("inf"), 0.0, row_peak)
-    scale = 1.0 / tl.sum(total * tl.exp2(peak - shift), axis=0)
-    for start in range(0, n_columns, BLOCK):
-        columns = start + tl.arange(0, BLOCK)  # [BLOCK]
-        mask = columns < n_columns  # [BLOCK]
+    row_total = tl.sum(total * tl.exp(peak - shift), axis=0)
+    for start in range(0, n_columns, LANES * VECTOR):
+        columns = start + vectors  # [LANES, VECTOR]
+        mask = columns < n_columns  # [LANES, VECTOR]
         x = tl.load(x_row_ptr + columns, mask=mask, other=-float("inf"), eviction_policy="evict_first")
-        y = tl.exp2(tl.fma(x.to(tl.float32), LOG2_E, -row_peak)) * scale
+        y = tl.exp(x.to(tl.float32) - row_peak) / row_total
         tl.store(y_ptr + row * y_row_stride + columns, y, mask=mask, eviction_policy="evict_first")
 # --8<-- [end:kernel]
 
@@ -74,7 +72,9 @@ def softmax_long(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = x.shape
     # Wide programs, so that few rows are in flight and each still lies in the L2 cache at its second reading.
     block, num_warps = (4096, 16) if n_columns <= 32768 else (8192, 32) if n_columns <= 65536 else (16384, 32)
-    softmax_long_kernel[(n_rows,)](x, y, x.stride(0), y.stride(0), n_columns, BLOCK=block, num_warps=num_warps)
+    vector = 16 // x.element_size()
+    meta = {"LANES": block // vector, "VECTOR": vector, "num_warps": num_warps}
+    softmax_long_kernel[(n_rows,)](x, y, x.stride(0), y.stride(0), n_columns, **meta)
     return y
 
 

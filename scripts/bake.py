@@ -15,6 +15,7 @@ import fnmatch
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -62,7 +63,6 @@ class Bake:
     def work(self) -> list[tuple[str, list[str], Callable[[], dict[str, Any]]]]:
         """Everything to do, as (name, files of code, function that returns a record's contents)."""
         from scripts import compile as compiler
-        from scripts import trace
 
         items: list[tuple[str, list[str], Callable[[], dict[str, Any]]]] = []
         for name in programs.snippet_names():
@@ -71,6 +71,8 @@ class Bake:
         for name, code in compiler.kernels():
             items.append((f"compiled/{name}", code, lambda name=name: compiler.figures(name, cpu=self.cpu)))
         if self.cpu:
+            from scripts import trace
+
             for name, code in trace.runs():
                 items.append((f"traces/{name}", code, lambda name=name: trace.record(name)))
         return items
@@ -156,12 +158,18 @@ class Bake:
         found = []
         for row in rows:
             values = {short: float(row[long].replace(",", "")) for long, short in COUNTERS.items()}
-            entry = {"implementation": part, "kernel": row["Kernel Name"].split("(")[0].split("<")[0].removeprefix("void ")}
+            entry = {"implementation": part, "kernel": short_name(row["Kernel Name"])}
             entry |= {key: int(values[key]) for key in ("dram_read_bytes", "dram_write_bytes", "registers")}
             found.append(entry | {"ms": round(values["ns"] / 1e6, 6)})
         if not found:
             raise RuntimeError(f"ncu saw no kernel in part {part!r}")
         return found
+
+
+def short_name(kernel: str) -> str:
+    """A kernel's name without its namespaces, its template's arguments and its parameters."""
+    plain = re.sub(r"^void |<unnamed>::|unnamed>::|\(anonymous namespace\)::|at::native::", "", kernel)
+    return re.split(r"[<(]", plain)[0]
 
 
 def red_modules(report: Path) -> set[str]:

@@ -120,12 +120,12 @@ def figures() -> dict[str, Any]:
 
 
 def write_outputs() -> None:
-    """What each program printed, as text that a page can include: docs/generated/outputs/<machine>/<program>.txt."""
-    for machine in machines():
+    """What each program printed, as text that a page can include: docs/generated/outputs/<gpu or cpu>/<program>.txt."""
+    for folder, machine in {"gpu": primary_machine(), "cpu": "cpu"}.items():
         for _, record in records.all_records(machine):
             if record["kind"] == "program":
                 text = "\n".join(record["output"]) + "\n"
-                records.write_text(DOCS / "generated" / "outputs" / machine / f"{record['name']}.txt", text)
+                records.write_text(DOCS / "generated" / "outputs" / folder / f"{record['name']}.txt", text)
 
 
 def write_charts() -> None:

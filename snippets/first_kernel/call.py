@@ -8,9 +8,9 @@ if not torch.cuda.is_available():
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
 
+# --8<-- [start:call]
 from kernels.add import add
 
-# --8<-- [start:call]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.rand(3, 1, device=device)
 y = torch.rand(4, device=device, dtype=torch.float16)

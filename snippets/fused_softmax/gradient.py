@@ -8,9 +8,9 @@ if not torch.cuda.is_available():
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
 
+# --8<-- [start:gradient]
 from kernels.softmax import softmax
 
-# --8<-- [start:gradient]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(8, 300, device=device, requires_grad=True)
 weights = torch.randn(8, 300, device=device)

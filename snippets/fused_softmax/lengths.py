@@ -8,9 +8,9 @@ if not torch.cuda.is_available():
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
 
+# --8<-- [start:lengths]
 from kernels.softmax import softmax, softmax_route
 
-# --8<-- [start:lengths]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 for n_columns in (1, 100, 5000, 40000):
     x = torch.randn(2, n_columns, device=device)

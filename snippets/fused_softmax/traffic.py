@@ -9,6 +9,7 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
+from kernels.benchmark import keep
 from kernels.softmax import softmax, softmax_reference
 
 # --8<-- [start:traffic]
@@ -25,3 +26,4 @@ for name, way in WAYS.items():
         del y
 # --8<-- [end:traffic]
 print(f"the matrix: {x.nbytes:,} bytes")
+keep(extra={"matrix_bytes": x.nbytes})

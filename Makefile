@@ -1,0 +1,28 @@
+# Each target makes what it needs first. Nothing is needed beforehand but Python 3.11 or newer, and make.
+PYTHON ?= python3
+PORT ?= 8000
+ENGINE ?= mkdocs
+SITE = .venv/site/bin/python
+TEST = .venv/test/bin/python
+
+.PHONY: serve site test fast check bake bake-cpu charts test-matrix lighthouse clean
+
+serve: .venv/site/ready ; $(SITE) scripts/prepare.py && NO_MKDOCS_2_WARNING=1 $(SITE) -m mkdocs serve -a 127.0.0.1:$(PORT)
+
+site: .venv/$(if $(filter zensical,$(ENGINE)),test,site)/ready ; $(SITE:site/bin/python=$(if $(filter zensical,$(ENGINE)),test,site)/bin/python) scripts/build_site.py --engine $(ENGINE)
+
+test: .venv/test/ready .venv/bare/ready check ; BARE_PYTHON=$(CURDIR)/.venv/bare/bin/python $(TEST) -m pytest -n 2 --dist loadgroup
+
+check: .venv/test/ready ; $(TEST) -m ruff check . && $(TEST) -m mypy
+
+bake: .venv/bare/ready ; $(PYTHON) scripts/bake.py
+
+bake-cpu: .venv/test/ready ; $(TEST) scripts/bake.py --cpu
+
+charts: .venv/test/ready ; $(TEST) scripts/charts.py
+
+lighthouse: .venv/site/ready ; npm install --silent && node scripts/lighthouse.mjs
+
+clean: ; rm -rf build site docs/programs docs/data docs/generated
+
+.venv/%/ready: pins/%.txt ; $(PYTHON) scripts/install.py $* && touch $@
