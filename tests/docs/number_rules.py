@@ -56,7 +56,7 @@ WEAK_QUANTITY = words("registers? spills? bandwidths? throughputs? latency laten
 SPEED = (
     words(
         "speed bandwidth throughput latency time run[_-]?time duration occupancy peak roof(?:line)? ceiling performance",
-        "speed-?up hit_rate hardware(?:'s)?_limit copy registers spills cycles instructions",
+        "speed-?up hit_rate hardware(?:'s)?_limit copy(?!'s) registers spills cycles instructions",
     )
     + r"\b(?!-)"
 )

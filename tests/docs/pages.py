@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -16,7 +17,8 @@ from markdown import Markdown
 from pymdownx.snippets import SnippetMissingError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-MACHINE_WRITTEN = {"baked", "programs", "data", "generated", "assets"}
+RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or f"{os.getpid()} {time.time_ns()}"
+MACHINE_WRITTEN = {"baked", "programs", "data", "generated", "assets", "overrides"}
 FENCE = re.compile(r"^(?P<prefix>[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?)(?P<marker>`{3,}|~{3,})(?P<info>[^\n]*)$")
 INCLUDE = re.compile(r'^[ \t]*-+8<-+[ \t]+["\'](?P<target>[^"\']+)["\'][ \t]*$')
 PYTHON_BLOCK = re.compile(
@@ -166,16 +168,15 @@ def expanded(path: Path, root: Path = ROOT) -> str:
 
 def once(name: str, make: Callable[[], None]) -> None:
     """Call `make` once in a test run, however many worker processes ask for it."""
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", f"process {os.getpid()}")
     stamp = ROOT / "build" / f"{name}.once"
     stamp.parent.mkdir(exist_ok=True)
     with stamp.open("a+", encoding="utf-8") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         file.seek(0)
-        if file.read() != run:
+        if file.read() != RUN:
             make()
             file.truncate(0)
-            file.write(run)
+            file.write(RUN)
 
 
 def prepare() -> None:

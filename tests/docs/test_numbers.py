@@ -186,7 +186,7 @@ SOURCES = {
     "README.md": "A softmax at 4.2 TB/s.\n",
     "docs/course/page.md": "Text.\n\nA softmax at 4.2\nTB/s.\n",
     "docs/assets/grid.svg": '<svg xmlns="http://www.w3.org/2000/svg"><title>A softmax at 4.2 TB/s</title></svg>\n',
-    "docs/assets/overrides/home.html": "<p>{{ config.x }}</p>\n<p>A softmax at <b>4.2</b> TB/s</p>\n",
+    "docs/overrides/home.html": "<p>{{ config.x }}</p>\n<p>A softmax at <b>4.2</b> TB/s</p>\n",
     "kernels/softmax.py": 'def softmax(x):\n    """Softmax.\n\n    At 4.2 TB/s.\n    """\n',
     "snippets/a/b.py": "x = 1  # at 4.2 TB/s\n",
     "CHANGES.md": "At 4.2 TB/s.\n",

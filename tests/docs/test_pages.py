@@ -181,6 +181,12 @@ def put(old: str, new: str, text: str = PAGE) -> dict[str, str]:
     return {"docs/course/sums.md": text.replace(old, new)}
 
 
+def test_an_import_from_the_library_may_be_shown(tree):
+    shown = SNIPPET.replace("total =", "from kernels.double import double\n\ntotal =")
+    assert page_rules.program_problems(tree(**{"snippets/sums/sum.py": shown})) == []
+    assert page_rules.program_problems(tree(**{"snippets/sums/sum.py": shown.replace("1 + 2", "2 + 1")}))
+
+
 DEFECTS = {
     "a typed line": ("includes", put('--8<-- "kernels', 'x = 1\n--8<-- "kernels'), "typed line"),
     "an empty block": ("includes", put(PAGE.split("\n", 5)[5].partition("```")[0], ""), "includes nothing"),
