@@ -27,7 +27,7 @@ class Build(NamedTuple):
 def run(command: list[str], folder: Path) -> tuple[subprocess.CompletedProcess[str], float]:
     """Run a build, and say how much processor time it took: the wall clock counts whatever else runs on the machine."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "SITE_URL": SITE_URL}
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "NO_COLOR": "1", "SITE_URL": SITE_URL}
     done = subprocess.run(command, cwd=folder, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     return done, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
