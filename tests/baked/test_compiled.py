@@ -1,0 +1,46 @@
+"""The compiler's figures that pages quote: one record a kernel, for today's specimens, within today's bounds."""
+
+import json
+
+import pytest
+
+from scripts import compile as compiler
+from scripts import records
+from scripts.specimens import SPECIMENS
+
+PRIMARY = "nvidia-h200"
+KERNELS = dict(compiler.kernels())
+
+
+def record_of(name: str) -> dict:
+    return records.read(records.record_path(PRIMARY, "compiled", name))
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_record_is_of_this_code(name):
+    record = record_of(name)
+    assert record["code"] == KERNELS[name]
+    assert records.is_fresh(record), (
+        f"older than its code: python scripts/bake.py --only 'compiled/{name}' on {PRIMARY} renews it"
+    )
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_record_has_the_specimens_of_today(name):
+    found = {entry["specimen"]: entry["launch"] for entry in record_of(name)["specimens"]}
+    expected = {specimen.name: specimen.launch for specimen in SPECIMENS if specimen.function == name}
+    assert found == expected, f"python scripts/bake.py --only 'compiled/{name}' on {PRIMARY} renews it"
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_record_keeps_the_bounds(name):
+    bounds = {specimen.name: specimen for specimen in SPECIMENS}
+    for entry in record_of(name)["specimens"]:
+        bound = bounds[entry["specimen"]]
+        assert entry["registers"] <= bound.registers and entry["shared_bytes"] <= bound.shared
+        assert entry["spill_bytes"] <= bound.spills
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_record_holds_no_path(name):
+    assert str(records.ROOT) not in json.dumps(record_of(name)) and "/home/" not in json.dumps(record_of(name))
