@@ -1,0 +1,121 @@
+"""One build of the site, one server and one Chromium for all browser tests."""
+
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+
+from tests.docs import pages
+
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+PALETTES = {"light": "default", "dark": "slate"}
+
+
+class Site(NamedTuple):
+    url: str
+    folder: Path
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    extensions_map = http.server.SimpleHTTPRequestHandler.extensions_map | {".woff2": "font/woff2", ".js": "text/javascript"}
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+    def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
+        """As a static host does, answer an unknown address with the site's own page."""
+        if code != 404:
+            return super().send_error(code, message, explain)
+        body = (Path(self.directory) / "404.html").read_bytes()
+        self.send_response(code)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[Site]:
+    """The site, built for the address it is served at: instant navigation is off anywhere else."""
+    folder = pages.ROOT / "build" / "browser-site"
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
+    url = f"http://127.0.0.1:{server.server_port}/"
+    pages.prepare()
+    build = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        cwd=pages.ROOT, env=os.environ | {"SITE_URL": url, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True,
+    )  # fmt: skip
+    if build.returncode:
+        pytest.fail(f"the site does not build:\n{build.stdout}{build.stderr}", pytrace=False)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield Site(url, folder)
+    server.shutdown()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium")
+    with sync_playwright() as playwright:
+        try:
+            launched = playwright.chromium.launch(executable_path=found, args=FLAGS)
+        except Error as error:
+            pytest.fail(
+                "the browser tests need Chromium, and none could be started. Install it (`apt install chromium` or "
+                f"`{sys.executable} -m playwright install chromium`), or name one in CHROMIUM.\n{error}",
+                pytrace=False,
+            )
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def context_of(browser: Browser) -> Iterator[Callable[[str, int], BrowserContext]]:
+    """A context for a palette and a width, kept for the tests after."""
+
+    @functools.cache
+    def make(palette: str, width: int) -> BrowserContext:
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=palette)
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        context.set_default_timeout(10_000)
+        return context
+
+    yield make
+    make.cache_clear()
+
+
+@pytest.fixture
+def fresh(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
+    """A page that remembers nothing of earlier tests."""
+    contexts = []
+
+    def make(path: str | None = "", palette: str = "light", width: int = 1280) -> Page:
+        context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=palette)
+        contexts.append(context)
+        context.grant_permissions(["clipboard-read", "clipboard-write"])
+        context.set_default_timeout(10_000)
+        page = context.new_page()
+        if path is not None:
+            page.goto(site.url + path)
+        return page
+
+    yield make
+    for context in contexts:
+        context.close()
+
+
+def settle(page: Page) -> None:
+    """Wait until faces, buttons and the programs behind them are there."""
+    page.wait_for_function("document.fonts.status === 'loaded'")
+    page.wait_for_function(
+        "[...document.querySelectorAll('.highlight[data-program]')]"
+        ".every((block) => block.querySelector('button[data-clipboard-target][aria-label]'))"
+    )

@@ -1,0 +1,52 @@
+"""Every copy button of a Python block yields the published program, byte for byte."""
+
+import pytest
+
+from tests.browser.conftest import settle
+from tests.browser.test_every_page import ADDRESSES
+
+pytestmark = pytest.mark.xdist_group("browser")
+BLOCKS = ".language-python.highlight:has(pre)"
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_every_button_copies_its_program(address, site, context_of):
+    page = context_of("light", 1280).new_page()
+    page.goto(site.url + address)
+    settle(page)
+    page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true })")
+    blocks = page.locator(BLOCKS)
+    for number in range(blocks.count()):
+        block = blocks.nth(number)
+        program = block.get_attribute("data-program")
+        assert program, f"a Python block without data-program: {block.inner_text()[:200]}"
+        page.evaluate("navigator.clipboard.writeText('')")
+        button = block.locator("button[data-md-type=copy]")
+        assert button.get_attribute("aria-label") == button.get_attribute("title") == "Copy the whole program"
+        button.click()
+        page.wait_for_function("navigator.clipboard.readText().then((text) => text !== '')")
+        copied = page.evaluate("navigator.clipboard.readText()")
+        assert copied.encode() == (site.folder / "programs" / f"{program}.py").read_bytes(), program
+    page.close()
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_a_program_line_is_a_paragraph_of_its_own(address, site, context_of):
+    page = context_of("light", 1280).new_page()
+    page.goto(site.url + address)
+    stray = page.locator(".highlight + a.program").all_inner_texts()
+    page.close()
+    assert stray == [], "leave a blank line between the block and the link"
+
+
+def test_without_the_programs_a_button_copies_its_block_and_says_so(site, fresh):
+    page = fresh(None)
+    page.route("**/programs/**", lambda route: route.fulfill(status=500))
+    page.goto(site.url + "course/first-kernel/")
+    settle(page)
+    block = page.locator(BLOCKS).first
+    button = block.locator("button[data-md-type=copy]")
+    assert "could not be loaded" in button.get_attribute("aria-label")
+    button.click()
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text !== '')")
+    assert page.evaluate("navigator.clipboard.readText()").strip() == block.locator("code").inner_text().strip()

@@ -1,0 +1,124 @@
+"""Moving about: palettes, instant navigation, search, the keyboard, paper, and the weight of a first view."""
+
+import gzip
+
+import pytest
+
+from tests.browser.conftest import settle
+
+pytestmark = pytest.mark.xdist_group("browser")
+CHAPTER = "course/first-kernel/"
+SCHEME = "document.body.dataset.mdColorScheme"
+
+
+def test_the_palette_is_switched_and_remembered(site, fresh):
+    page = fresh(CHAPTER)
+    assert page.evaluate(SCHEME) == "default"
+    page.locator("label[title='Switch to dark']:visible").click()
+    assert page.evaluate(SCHEME) == "slate"
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(24, 21, 18)"
+    page.goto(site.url + "about/glossary/")
+    assert page.evaluate(SCHEME) == "slate"
+    page.locator("label[title='Switch to light']:visible").click()
+    page.reload()
+    assert page.evaluate(SCHEME) == "default"
+
+
+def test_instant_navigation_keeps_the_page_and_the_copy_buttons_follow(site, fresh):
+    page = fresh(CHAPTER)
+    settle(page)
+    page.evaluate("window.marker = true")
+    page.locator(".md-nav--primary a", has_text="Fused softmax").click()
+    page.wait_for_url("**/course/fused-softmax/")
+    page.wait_for_selector("h1 >> text=Fused softmax")
+    assert page.evaluate("window.marker") is True, "the whole page was loaded anew"
+    settle(page)
+    block = page.locator(".highlight[data-program]:visible").first
+    block.locator("button[data-md-type=copy]").click()
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text !== '')")
+    program = site.folder / "programs" / f"{block.get_attribute('data-program')}.py"
+    assert page.evaluate("navigator.clipboard.readText()").encode() == program.read_bytes()
+
+
+def test_search_opens_a_result_by_keyboard(fresh):
+    page = fresh()
+    page.keyboard.press("/")
+    page.keyboard.type("softmax")
+    page.wait_for_selector(".md-search-result__link")
+    page.keyboard.press("ArrowDown")
+    page.wait_for_function("document.activeElement.matches('.md-search-result__link')")
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.pathname !== '/'")
+    page.wait_for_function("document.querySelector('article.md-content__inner').innerText.toLowerCase().includes('softmax')")
+
+
+def test_the_keyboard_reaches_everything_and_shows_where_it_is(fresh):
+    page = fresh(CHAPTER)
+    settle(page)
+    seen = []
+    for _ in range(80):
+        page.keyboard.press("Tab")
+        focus = page.evaluate(
+            """() => {
+                const e = document.activeElement, style = getComputedStyle(e);
+                return {
+                    skip: e.matches(".md-skip"), nav: e.matches(".md-nav--primary a"), code: e.matches("pre > code"),
+                    copy: e.matches("[data-program] button[data-md-type=copy]"), html: e.outerHTML.slice(0, 120),
+                    outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1,
+                };
+            }"""
+        )
+        seen.append(focus)
+        if focus["copy"] and any(earlier["code"] for earlier in seen):
+            break
+    assert seen[0]["skip"], f"the first stop is {seen[0]['html']}"
+    for stop in ("nav", "code", "copy"):
+        assert any(focus[stop] for focus in seen), f"Tab never reaches a {stop}"
+    assert [focus["html"] for focus in seen if not focus["outlined"] and (focus["nav"] or focus["code"] or focus["copy"])] == []
+
+
+def test_the_skip_link_leads_to_the_text(fresh):
+    page = fresh(CHAPTER)
+    page.keyboard.press("Tab")
+    page.wait_for_function("document.activeElement.matches('.md-skip')")
+    page.wait_for_function("getComputedStyle(document.activeElement).opacity === '1'")
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.hash !== ''")
+    assert page.evaluate("document.querySelector(`article [id='${decodeURIComponent(location.hash.slice(1))}']`) !== null")
+
+
+def test_paper_shows_the_text_alone(fresh):
+    page = fresh(CHAPTER, palette="dark")
+    settle(page)
+    page.emulate_media(media="print")
+    for selector in (".md-header", ".md-sidebar--primary", ".md-sidebar--secondary", ".md-footer", ".md-code__nav"):
+        assert page.locator(selector).first.is_hidden(), selector
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert page.evaluate("getComputedStyle(document.querySelector('article p')).color") == "rgb(0, 0, 0)"
+    assert page.evaluate("getComputedStyle(document.querySelector('pre > code')).whiteSpace") == "pre-wrap"
+
+
+@pytest.mark.parametrize("address", [CHAPTER, "course/fused-softmax/"])
+def test_the_first_view_of_a_chapter_is_light(address, site, fresh):
+    page = fresh(None)
+    answers = []
+    page.on("response", lambda answer: answers.append(answer))
+    page.goto(site.url + address)
+    page.wait_for_load_state("networkidle")
+    weights = {answer.url: len(gzip.compress(answer.body(), 9)) for answer in answers}
+    bare = {url: weight for url, weight in weights.items() if not url.endswith((".woff2", "search_index.json"))}
+    table = "\n".join(f"{weight:8} {url}" for url, weight in sorted(weights.items(), key=lambda item: -item[1]))
+    assert sum(weights.values()) < 350 * 1024, table
+    assert sum(bare.values()) < 150 * 1024, table
+
+
+def test_text_hardly_moves_while_the_faces_arrive(site, fresh):
+    page = fresh(None)
+    page.add_init_script(
+        "window.moved = 0; new PerformanceObserver((list) => list.getEntries().forEach((e) => { window.moved += e.value }))"
+        ".observe({ type: 'layout-shift', buffered: true })"
+    )
+    page.goto(site.url + CHAPTER)
+    settle(page)
+    page.wait_for_timeout(500)
+    assert page.evaluate("window.moved") < 0.05
