@@ -78,9 +78,10 @@ def test_gradients_of_rows_of_any_length(dtype, columns, device):
     assert_gradient(x, dy, -1)
 
 
-def assert_gradient(x: torch.Tensor, dy: torch.Tensor, dim: int) -> None:
+def assert_gradient(x: torch.Tensor, dy: torch.Tensor, dim: int, create_graph: bool = False) -> None:
     """The gradient that autograd gives through kernels.softmax is that of float64 PyTorch."""
-    (dx,) = torch.autograd.grad(softmax(x, dim), x, dy)
+    (dx,) = torch.autograd.grad(softmax(x, dim), x, dy, create_graph=create_graph)
+    dx = dx.detach()
     x64 = x.detach().double().requires_grad_()
     (expected,) = torch.autograd.grad(torch.softmax(x64, dim), x64, dy.double())
     assert (dx.shape, dx.dtype, dx.device) == (x.shape, x.dtype, x.device)
@@ -275,6 +276,13 @@ def test_the_reference_agrees_with_pytorch(device):
     x = random(5, 100, dtype=torch.float32, device=device)
     for dim in (0, 1, -1):
         torch.testing.assert_close(softmax_reference(x, dim), torch.softmax(x, dim), rtol=2e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+def test_a_gradient_that_may_be_differentiated_again_is_as_exact(dtype, device):
+    x = random(5, 300, dtype=dtype, device=device, scale=2).requires_grad_()
+    dy = random(5, 300, dtype=dtype, device=device, scale=3, seed=1) + 5
+    assert_gradient(x, dy, -1, create_graph=True)
 
 
 @pytest.mark.parametrize("weight", ["constant", "of the inputs"])
