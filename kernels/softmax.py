@@ -64,18 +64,20 @@ def softmax_row(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 def softmax_row_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = y.shape
     block = triton.next_power_of_2(n_columns)
-    num_warps = 2 if block <= 1024 else 4 if block <= 4096 else 8 if block <= 8192 else 32
+    num_warps = 2 if block <= 512 else 4 if block <= 1024 else 8 if block <= 2048 else 16 if block <= 8192 else 32
     strides = (y.stride(0), dy.stride(0), dx.stride(0))
     softmax_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, BLOCK=block, num_warps=num_warps)
     return dx
 
 
-def softmax_route(n_columns: int, dtype: torch.dtype) -> str:
-    """Say in a word which kernel serves rows of this length and dtype: `short`, `row` or `long`."""
-    if n_columns <= 512:
+def softmax_route(n_columns: int, dtype: torch.dtype, backward: bool = False) -> str:
+    """Say in a word which kernel serves rows of this length and dtype: `short`, `row` or `long`.
+
+    The limits are where one kernel overtook another when all were timed on one GPU, an H200.
+    """
+    if n_columns <= (256 if backward else 512):
         return "short"
-    # A row of float32 keeps the memory busy up to this length; half the bytes a lane need more programs at work.
-    return "row" if n_columns <= (32768 if dtype == torch.float32 else 16384) else "long"
+    return "row" if n_columns <= (32768 if backward or dtype == torch.float32 else 16384) else "long"
 
 
 FORWARD = {"short": softmax_short, "row": softmax_row, "long": softmax_long}
@@ -115,7 +117,7 @@ def softmax_backward(y: torch.Tensor, dy: torch.Tensor, dim: int) -> torch.Tenso
     y_rows, dy_rows = rows_of(y, dim), rows_of(dy.resolve_neg(), dim)
     dx = torch.empty(y_rows.shape, dtype=y.dtype, device=y.device)
     with torch.cuda.device_of(y):
-        BACKWARD[softmax_route(y_rows.shape[1], y.dtype)](y_rows, dy_rows, dx)
+        BACKWARD[softmax_route(y_rows.shape[1], y.dtype, backward=True)](y_rows, dy_rows, dx)
     return like(dx, y, dim)
 
 

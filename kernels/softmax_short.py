@@ -9,8 +9,6 @@ import torch
 import triton
 import triton.language as tl
 
-ELEMENTS_PER_PROGRAM = 2048
-
 
 # --8<-- [start:kernel]
 @triton.jit
@@ -43,17 +41,17 @@ def softmax_short_backward_kernel(
 def softmax_short(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = x.shape
     block = triton.next_power_of_2(n_columns)
-    rows = ELEMENTS_PER_PROGRAM // block
+    rows = 1024 // block
     grid = (triton.cdiv(n_rows, rows),)
-    softmax_short_kernel[grid](x, y, x.stride(0), y.stride(0), n_rows, n_columns, ROWS=rows, BLOCK=block, num_warps=2)
+    softmax_short_kernel[grid](x, y, x.stride(0), y.stride(0), n_rows, n_columns, ROWS=rows, BLOCK=block, num_warps=1)
     return y
 
 
 def softmax_short_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = y.shape
     block = triton.next_power_of_2(n_columns)
-    rows = ELEMENTS_PER_PROGRAM // block
+    rows = 2048 // block
     grid = (triton.cdiv(n_rows, rows),)
     strides = (y.stride(0), dy.stride(0), dx.stride(0))
-    softmax_short_backward_kernel[grid](y, dy, dx, *strides, n_rows, n_columns, ROWS=rows, BLOCK=block, num_warps=2)
+    softmax_short_backward_kernel[grid](y, dy, dx, *strides, n_rows, n_columns, ROWS=rows, BLOCK=block, num_warps=4)
     return dx

@@ -101,11 +101,13 @@ def figures() -> dict[str, Any]:
     for _, record in records.all_records(machine):
         if "ceilings" in record:
             copy, matmul = record["ceilings"]["copy"], record["ceilings"]["matmul"]
-            rates = {"copy": copy["bytes"] / copy["ms"][1] / 1e6, "matmul": matmul["flops"] / matmul["ms"][1] / 1e9}
+            rates = {"copy_gbps": copy["bytes"] / copy["ms"][1] / 1e6, "matmul_tflops": matmul["flops"] / matmul["ms"][1] / 1e9}
             found["ceiling"][record["name"].replace("/", "_")] = rates
             ceilings.append(rates)
         if record["kind"] == "compiled":
-            found["compiled"][record["name"]] = {specimen["specimen"]: specimen for specimen in record["specimens"]}
+            found["compiled"][record["name"]] = {
+                specimen["specimen"].split("/")[1]: specimen for specimen in record["specimens"]
+            }
         for entry in record.get("counters", []):
             part = found["counted"].setdefault(record["name"].replace("/", "_"), {}).setdefault(entry["implementation"], [])
             part.append(entry)
@@ -115,7 +117,7 @@ def figures() -> dict[str, Any]:
             totals = {key: sum(entry[key] for entry in entries) for key in ("dram_read_bytes", "dram_write_bytes", "ms")}
             parts[part] = totals | {"kernels": len(entries), "bytes": totals["dram_read_bytes"] + totals["dram_write_bytes"], "each": entries}
     if ceilings:
-        found["ceiling"] |= {key: statistics.median(rates[key] for rates in ceilings) for key in ("copy", "matmul")}
+        found["ceiling"] |= {key: statistics.median(rates[key] for rates in ceilings) for key in ("copy_gbps", "matmul_tflops")}
     return found
 
 
@@ -144,8 +146,6 @@ def write_charts() -> None:
 
 def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
     """A chart as the page shows it: both drawings, a caption from the record, the numbers as a table and as files."""
-    head = "".join(f"<th scope=col>{html.escape(str(cell))}</th>" for cell in chart["columns"])
-    body = "".join("<tr>" + "".join(f"<td>{html.escape(cell_text(cell))}</td>" for cell in row) + "</tr>" for row in chart["rows"])
     data = f"{TO_ROOT}data/charts/{chart['name']}"
     parts = [
         f'<figure class="chart" id="chart-{chart["name"]}">',
@@ -153,7 +153,7 @@ def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
         f'<div class="narrow">{narrow}</div>',
         f"<figcaption>{html.escape(chart['title'])} {html.escape(measured_on(chart['environment']))}</figcaption>",
         '<details class="data"><summary>The numbers</summary>',
-        f'<div class="scroll" tabindex="0" role="region" aria-label="The numbers of this chart"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>',
+        html_table([chart["columns"], *chart["rows"]]).strip().replace('aria-label="Table"', 'aria-label="The numbers of this chart"'),
         "</details>",
         f'<p class="files">Data: <a href="{data}.csv" download>CSV</a> · <a href="{data}.json" download>JSON</a></p>',
         "</figure>",
@@ -185,6 +185,32 @@ def write_checked() -> None:
     records.write_text(DOCS / "generated" / "checked.html", f'<p class="checked">Every program on this page ran {", and ".join(lines)}.</p>\n')
 
 
+def write_compatibility() -> None:
+    """Two tables: what each version of Triton passed and compiled, and which GPUs ran the library."""
+    found = [record for _, record in records.all_records("cpu") if record["kind"] == "matrix"] if "cpu" in machines() else []
+    rows = [["Triton", "torch", "NumPy", "tests passed", "failed", *(found[0]["targets"] if found else [])]]
+    for record in found:
+        tests = record["tests"]
+        compiled = [f"{target['compiled']} of {target['specimens']}" for target in record["targets"].values()]
+        versions = [record["environment"]["triton"], record["environment"]["torch"], record["versions"]["numpy"]]
+        rows.append([*versions, tests["passed"], tests["failed"], *compiled])
+    records.write_text(DOCS / "generated" / "compatibility.html", html_table(rows))
+    rows = [["GPU", "driver", "Triton", "torch", "last bake", "records"]]
+    for machine in machines():
+        baked = [record["environment"] for _, record in records.all_records(machine)]
+        if baked and baked[0]["gpu"]:
+            newest = max(baked, key=lambda environment: environment["measured_at"])
+            rows.append([*(newest[key] for key in ("gpu", "driver", "triton", "torch")), newest["measured_at"][:10], len(baked)])
+    records.write_text(DOCS / "generated" / "ran_on.html", html_table(rows))
+
+
+def html_table(rows: list[list[Any]]) -> str:
+    head, *body = [[html.escape(cell_text(cell)) for cell in row] for row in rows]
+    lines = ["".join(f"<th scope=col>{cell}</th>" for cell in head)] + ["".join(f"<td>{cell}</td>" for cell in row) for row in body]
+    table = f"<thead><tr>{lines[0]}</tr></thead><tbody>{''.join(f'<tr>{line}</tr>' for line in lines[1:])}</tbody>"
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>{table}</table></div>\n'
+
+
 def write_traces() -> None:
     from scripts import trace
 
@@ -203,6 +229,7 @@ def main() -> int:
         write_outputs()
         write_charts()
         write_checked()
+        write_compatibility()
         write_traces()
         write_json(DOCS / "generated" / "figures.json", figures())
     except records.RecordError as error:

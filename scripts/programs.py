@@ -103,7 +103,9 @@ def library_block(wanted: list[tuple[Path, str]], own_imports: set[str], root: P
     imports: list[str] = []
 
     def take(path: Path, name: str) -> None:
-        module = modules.setdefault(path, Module(path, root)) if path not in modules else modules[path]
+        if path not in modules:
+            modules[path] = Module(path, root)
+        module = modules[path]
         if name not in module.definitions:
             raise RecordError(f"{path}: defines no {name}")
         if name in needed.setdefault(path, set()):
@@ -116,11 +118,19 @@ def library_block(wanted: list[tuple[Path, str]], own_imports: set[str], root: P
                 take(path, used)
             elif used in module.imports and module.imports[used] not in own_imports | set(imports):
                 imports.append(module.imports[used])
+
+    def place(path: Path) -> None:
+        """Put a module after every module that it takes something from."""
+        for used in sorted(set(modules[path].siblings.values())):
+            if used in modules and used not in order:
+                place(used)
         if path not in order:
             order.append(path)
 
     for path, name in wanted:
         take(path, name)
+    for path in sorted(modules):
+        place(path)
     owners: dict[str, Path] = {}
     for path, names in needed.items():
         for name in names:

@@ -45,11 +45,11 @@ for dtype, shapes in SHAPES.items():
         }
         if liger_softmax and columns <= 65536:
             functions["liger"] = liger_softmax
-        configuration = {"route": softmax_route(columns, dtype)}
         expected = torch.softmax(x.double(), dim=-1)
         forward = {name: lambda f=f: f(x) for name, f in functions.items()}
         shape = f"{rows}x{columns}"
-        benchmark.case("softmax", "fwd", shape, dtype, 2 * x.nbytes, 5 * x.numel(), forward, expected, configuration)
+        route = {"route": softmax_route(columns, dtype)}
+        benchmark.case("softmax", "fwd", shape, dtype, 2 * x.nbytes, 5 * x.numel(), forward, expected, route)
 
         leaf = x.clone().requires_grad_()
         outputs = {name: f(leaf) for name, f in functions.items()}
@@ -57,6 +57,7 @@ for dtype, shapes in SHAPES.items():
             name: lambda y=y: torch.autograd.grad(y, leaf, dy, retain_graph=True)[0] for name, y in outputs.items() if y.requires_grad
         }
         expected = expected * (dy.double() - (expected * dy.double()).sum(-1, keepdim=True))
-        benchmark.case("softmax", "bwd", shape, dtype, 3 * x.nbytes, 4 * x.numel(), backward, expected, configuration)
+        route = {"route": softmax_route(columns, dtype, backward=True)}
+        benchmark.case("softmax", "bwd", shape, dtype, 3 * x.nbytes, 4 * x.numel(), backward, expected, route)
         del x, dy, leaf, outputs, expected
 benchmark.finish()

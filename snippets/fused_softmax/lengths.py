@@ -16,8 +16,8 @@ for n_columns in (1, 100, 5000, 40000):
     x = torch.randn(2, n_columns, device=device)
     torch.testing.assert_close(softmax(x), torch.softmax(x, dim=-1))
     print(f"{n_columns:6,} columns: {softmax_route(n_columns, x.dtype)}")
-#>      1 columns: short
-#>    100 columns: short
-#>  5,000 columns: row
-#> 40,000 columns: long
+    #>      1 columns: short
+    #>    100 columns: short
+    #>  5,000 columns: row
+    #> 40,000 columns: long
 # --8<-- [end:lengths]
