@@ -33,7 +33,6 @@ from scripts.specimens import SPECIMENS, Specimen
 Launch = tuple[Any, dict[str, Any], dict[str, Any]]
 
 TARGETS = ("sm_80", "sm_90", "sm_100")
-MAX_THREADS = 1024
 INSTRUCTIONS = ("bar.sync", "shfl", "ex2", "div", "ld.shared", "st.shared")
 
 
@@ -106,9 +105,6 @@ def measured(specimen: Specimen, target: str) -> dict[str, Any]:
     except Exception as error:
         lines = str(error).strip().splitlines() or [""]
         return entry | {"error": f"{type(error).__name__}: {lines[-1]}"}
-    threads = kernel.metadata.num_warps * (32 if target.startswith("sm_") else 64)
-    if threads > MAX_THREADS:
-        return entry | {"error": f"a launch would ask for {threads} threads a program, and {MAX_THREADS} is the limit"}
     constants = {name: value for name, value in arguments.items() if is_constexpr(function, name)}
     entry["configuration"] = constants | {"num_warps": kernel.metadata.num_warps, "num_stages": kernel.metadata.num_stages}
     entry |= amd_resources(kernel.asm["amdgcn"]) if "amdgcn" in kernel.asm else nvidia_resources(kernel.asm["cubin"])

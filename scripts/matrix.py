@@ -26,6 +26,7 @@ from scripts.compile import compile_all
 
 NVIDIA = ["sm_80", "sm_90", "sm_100", "sm_120"]
 AMD = ["gfx942"]
+MAX_THREADS = 1024
 VERSIONS = """
 import json, numpy, pytest
 from scripts.environment import environment
@@ -76,14 +77,22 @@ def name_of(case: ET.Element) -> str:
 
 
 def compiled(python: str) -> dict[str, Any]:
-    """For every target, how many specimens compiled, and what the compiler said of the others."""
+    """For every target, how many specimens compiled into what a GPU would launch, and what is wrong with the others."""
     found = compile_all(NVIDIA + AMD, python=python)
     targets = {}
     for target in NVIDIA + AMD:
         entries = [entry for entry in found if entry["target"] == target]
-        errors = {entry["specimen"]: entry["error"] for entry in entries if "error" in entry}
+        errors = {entry["specimen"]: reason for entry in entries if (reason := obstacle(entry))}
         targets[target] = {"specimens": len(entries), "compiled": len(entries) - len(errors), "errors": errors}
     return targets
+
+
+def obstacle(entry: dict[str, Any]) -> str:
+    """Why a specimen would not run on its target: it does not compile, or asks for more threads than a program may have."""
+    if "error" in entry:
+        return entry["error"]
+    threads = entry["configuration"]["num_warps"] * (64 if entry["target"] in AMD else 32)
+    return f"asks for {threads} threads a program, and {MAX_THREADS} is the limit" if threads > MAX_THREADS else ""
 
 
 def record(version: str) -> dict[str, Any]:
