@@ -15,7 +15,6 @@ benchmark = Benchmark()
 cases = [(2**k, torch.float32) for k in range(14, 29, 2)]
 cases += [(98432, torch.float32), (2**28, torch.bfloat16)]
 for n, dtype in cases:
-    # --8<-- [start:case]
     x = torch.randn(n, device="cuda").to(dtype)
     y = torch.randn(n, device="cuda").to(dtype)
     compiled = torch.compile(lambda x, y: x + y, dynamic=False)
@@ -28,6 +27,5 @@ for n, dtype in cases:
         },
         expected=x.double() + y.double(),
     )
-    # --8<-- [end:case]
     torch.compiler.reset()
 benchmark.finish()

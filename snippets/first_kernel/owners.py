@@ -24,9 +24,9 @@ owner = torch.full((1000,), -1, device=device)
 owner_kernel[(4,)](owner, 1000, BLOCK=256)
 for pid in range(4):
     mine = (owner == pid).nonzero()
-    print(f"program {pid}: elements {mine.min()} to {mine.max()}, {len(mine)} of them")
-    #> program 0: elements 0 to 255, 256 of them
-    #> program 1: elements 256 to 511, 256 of them
-    #> program 2: elements 512 to 767, 256 of them
-    #> program 3: elements 768 to 999, 232 of them
+    print(f"program {pid}: elements {mine.min()} to {mine.max()}")
+    #> program 0: elements 0 to 255
+    #> program 1: elements 256 to 511
+    #> program 2: elements 512 to 767
+    #> program 3: elements 768 to 999
 # --8<-- [end:owners]

@@ -24,7 +24,6 @@ for k in range(6, 19):
     torch.compiler.reset()
     x = torch.randn(elements // columns, columns, device="cuda").to(torch.bfloat16)
     compiled = torch.compile(lambda x: torch.softmax(x, dim=-1), dynamic=False)
-    # --8<-- [start:implementations]
     implementations = {
         "blockwise": lambda: softmax(x),
         "row": lambda: softmax_row(x, torch.empty_like(x)),
@@ -33,7 +32,6 @@ for k in range(6, 19):
     }
     if liger_softmax and columns <= 65536:
         implementations["liger"] = lambda: liger_softmax(x)
-    # --8<-- [end:implementations]
     shape = f"{elements // columns}x{columns}"
     expected = torch.softmax(x.double(), dim=-1)
     route = {"route": softmax_route(columns, x.dtype)}
