@@ -53,7 +53,7 @@ class Specimen:
 
 
 def launched(
-    kernel: str, launcher: str, rows: int, registers: dict[int, int], spills: dict[str, int] | None = None
+    kernel: str, launcher: str, rows: int, registers: dict[int, int], spills: dict[int, int] | None = None
 ) -> list[Specimen]:
     """The kernel as `launcher`, a function of the same file, launches it for rows of each length in `registers`.
 
@@ -62,9 +62,8 @@ def launched(
     found = []
     for length, bound in registers.items():
         for dtype in DTYPES if length % 16 else ("fp32", "bf16"):
-            label = f"{length}-{dtype}"
-            allowed = (spills or {}).get(label, 0)
-            found.append(Specimen(kernel, label, bound, SHARED_BYTES, allowed, launcher, (rows, length), dtype))
+            allowed = (spills or {}).get(length, 0)
+            found.append(Specimen(kernel, f"{length}-{dtype}", bound, SHARED_BYTES, allowed, launcher, (rows, length), dtype))
     return found
 
 
@@ -73,7 +72,7 @@ def called(kernel: str, **arguments: Any) -> Specimen:
     return Specimen(kernel, "call", 64, SHARED_BYTES, arguments=arguments)
 
 
-# A sum or maximum over a row passes one word a warp through shared memory, two where it finds two at once.
+# A sum or maximum over a row passes one word a warp through shared memory, and a program has 32 warps at most.
 SHARED_BYTES = 128
 
 ADD = [
@@ -81,19 +80,23 @@ ADD = [
     for length in (2**28, 98_433)
     for dtype in DTYPES
 ]
-SHORT = {1: 64, 2: 176, 4: 176, 8: 176, 16: 72, 32: 72, 64: 72, 128: 72, 256: 72, 500: 64, 512: 64}
-SHORT_BACKWARD = {1: 64, 2: 176, 4: 176, 8: 176, 16: 88, 32: 72, 64: 72, 128: 72, 256: 104, 500: 96, 512: 88}
+SHORT = {1: 72, 2: 184, 4: 176, 8: 168, 16: 80, 32: 80, 64: 80, 128: 72, 256: 64, 500: 80, 512: 64}
+SHORT_BACKWARD = {1: 40, 2: 88, 4: 104, 8: 112, 16: 48, 32: 48, 64: 48, 128: 56, 250: 56, 256: 64}
 ROW = {1024: 40, 2048: 40, 4001: 96, 4096: 64, 8192: 48, 16384: 40, 32768: 64}
-ROW_BACKWARD = {1024: 48, 2048: 48, 4001: 128, 4096: 72, 8192: 72, 16384: 48, 32768: 64}
-LONG = {32768: 48, 65536: 56, 65537: 64, 262144: 64}
-LONG_BACKWARD = {65536: 48, 65537: 64}
+ROW_BACKWARD = {512: 32, 1024: 32, 2048: 32, 4001: 48, 4096: 40, 8192: 48, 16384: 40, 32768: 64}
+LONG = {32768: 32, 65536: 32, 65537: 64, 262144: 48}
+LONG_BACKWARD = {65536: 40, 65537: 40}
+# Rows of two to eight elements keep an address for every element, more than fits.
+SHORT_SPILLS, SHORT_BACKWARD_SPILLS = {2: 8, 4: 8}, {2: 32, 4: 16, 8: 8}
 
 SHORT_FILE, ROW_FILE, LONG_FILE = "kernels/softmax_short.py", "kernels/softmax.py", "kernels/softmax_long.py"
 SOFTMAX = [
-    *launched(f"{SHORT_FILE}:softmax_short_kernel", "softmax_short", 100_000, SHORT),
-    *launched(f"{SHORT_FILE}:softmax_short_backward_kernel", "softmax_short_backward", 100_000, SHORT_BACKWARD, {"512-fp32": 8}),
+    *launched(f"{SHORT_FILE}:softmax_short_kernel", "softmax_short", 100_000, SHORT, SHORT_SPILLS),
+    *launched(
+        f"{SHORT_FILE}:softmax_short_backward_kernel", "softmax_short_backward", 100_000, SHORT_BACKWARD, SHORT_BACKWARD_SPILLS
+    ),
     *launched(f"{ROW_FILE}:softmax_kernel", "softmax_row", 4096, ROW),
-    *launched(f"{ROW_FILE}:softmax_backward_kernel", "softmax_row_backward", 4096, ROW_BACKWARD, {"8192-fp32": 8}),
+    *launched(f"{ROW_FILE}:softmax_backward_kernel", "softmax_row_backward", 4096, ROW_BACKWARD),
     *launched(f"{LONG_FILE}:softmax_long_kernel", "softmax_long", 512, LONG),
     *launched(f"{LONG_FILE}:softmax_long_backward_kernel", "softmax_long_backward", 512, LONG_BACKWARD),
 ]

@@ -39,7 +39,7 @@ def last_of_route(route: str, dtype: torch.dtype) -> int:
 def columns_of(dtype: torch.dtype) -> list[int]:
     """Lengths on both sides of every boundary between routes, blocks and warps, and odd ones."""
     last_short, last_row = last_of_route("short", dtype), last_of_route("row", dtype)
-    edges = [1, 32, 128, last_short, 1024, 2048, 4096, 8192, last_row, 65536]
+    edges = [1, 32, 256, 512, last_short, 1024, 2048, 4096, 8192, 32768, last_row, 65536]
     return sorted({n for edge in edges for n in (edge, edge + 1)} | {3, 31, 100, 777, 12_345, 40_000})
 
 
