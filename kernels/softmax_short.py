@@ -42,7 +42,7 @@ def softmax_short(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = x.shape
     block = triton.next_power_of_2(n_columns)
     rows = 1024 // block
-    grid = (triton.cdiv(n_rows, rows),)
+    grid = ((n_rows + rows - 1) // rows,)
     softmax_short_kernel[grid](x, y, x.stride(0), y.stride(0), n_rows, n_columns, ROWS=rows, BLOCK=block, num_warps=1)
     return y
 
@@ -51,7 +51,7 @@ def softmax_short_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) 
     n_rows, n_columns = y.shape
     block = triton.next_power_of_2(n_columns)
     rows = 2048 // block
-    grid = (triton.cdiv(n_rows, rows),)
+    grid = ((n_rows + rows - 1) // rows,)
     strides = (y.stride(0), dy.stride(0), dx.stride(0))
     softmax_short_backward_kernel[grid](y, dy, dx, *strides, n_rows, n_columns, ROWS=rows, BLOCK=block, num_warps=4)
     return dx
