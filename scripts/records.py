@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BAKED = ROOT / "docs" / "baked"
 SCHEMA = 1
 KINDS = ("program", "compiled", "trace", "matrix")
+FIELDS = {"schema": int, "kind": str, "name": str, "code": list, "hash": str, "environment": dict}
 
 
 class RecordError(Exception):
@@ -25,16 +26,26 @@ class RecordError(Exception):
 
 def read(path: Path) -> dict[str, Any]:
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        data = path.read_bytes()
     except FileNotFoundError:
         raise RecordError(f"{path}: there is no such record") from None
-    except (ValueError, OSError) as error:
+    except OSError as error:
         raise RecordError(f"{path}: not a readable record ({error})") from None
-    missing = {"schema", "kind", "name", "code", "hash", "environment"} - set(record if isinstance(record, dict) else ())
-    if missing:
-        raise RecordError(f"{path}: not a record, it lacks {', '.join(sorted(missing))}")
+    return parse(data, str(path))
+
+
+def parse(data: bytes, where: str) -> dict[str, Any]:
+    """The record that a file holds; `where` names the file in messages."""
+    try:
+        record = json.loads(data.decode("utf-8"))
+    except ValueError as error:
+        raise RecordError(f"{where}: not a readable record ({error})") from None
+    known = record if isinstance(record, dict) else {}
+    lacking = [field for field, kind in FIELDS.items() if not isinstance(known.get(field), kind)]
+    if lacking:
+        raise RecordError(f"{where}: not a record, it lacks {', '.join(lacking)}")
     if record["schema"] != SCHEMA or record["kind"] not in KINDS:
-        raise RecordError(f"{path}: schema {record['schema']}, kind {record['kind']!r} is none that this checkout knows")
+        raise RecordError(f"{where}: schema {record['schema']}, kind {record['kind']!r} is none that this checkout knows")
     return record
 
 
@@ -45,12 +56,12 @@ def write(path: Path, record: dict[str, Any]) -> None:
 
 def write_text(path: Path, text: str) -> None:
     """Write a file whole or not at all: beside its place first, then moved over it."""
-    temporary = None
+    temporary, data = None, text.encode("utf-8")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", dir=path.parent, prefix=".", suffix=".part", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".part", delete=False) as file:
             temporary = file.name
-            file.write(text)
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)
@@ -89,9 +100,13 @@ def kernels_imports(path: Path, root: Path = ROOT) -> list[tuple[Path, list[str]
     """The `kernels` modules that a file imports names from. A name taken from the package counts for its own module."""
     imports: list[tuple[Path, list[str]]] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
-        if isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "kernels" for alias in node.names):
-            raise RecordError(f"{path}:{node.lineno}: write `from kernels.<module> import <name>`, so that its code can be followed")
-        if isinstance(node, ast.ImportFrom) and node.level == 0 and (node.module or "").split(".")[0] == "kernels":
+        if not isinstance(node, ast.Import | ast.ImportFrom):
+            continue
+        whole = isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "kernels" for alias in node.names)
+        if whole or isinstance(node, ast.ImportFrom) and node.level:
+            advice = "write `from kernels.<module> import <name>`, so that its code can be followed"
+            raise RecordError(f"{path}:{node.lineno}: {advice}")
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "kernels":
             for alias in node.names:
                 imports.append((module_of(node.module or "", alias.name, root), [alias.name]))
     return imports
@@ -118,13 +133,16 @@ def code_hash(paths: Iterable[str | Path], root: Path = ROOT) -> str:
 
 
 def canonical(node: Any) -> Any:
-    """A syntax tree as plain lists, without docstrings and without empty fields, which differ between Pythons."""
+    """A syntax tree as plain lists, without docstrings and without empty fields, which differ between Pythons.
+
+    Text is spelled in ASCII, because which characters `repr` escapes differs too.
+    """
     if isinstance(node, list):
         return [canonical(item) for item in node]
     if isinstance(node, ast.Constant):
-        return ["Constant", type(node.value).__name__, repr(node.value)]
+        return ["Constant", type(node.value).__name__, ascii(node.value)]
     if not isinstance(node, ast.AST):
-        return repr(node)
+        return ascii(node)
     fields = {}
     for field, value in ast.iter_fields(node):
         if field == "body" and isinstance(value, list) and is_docstring(value):
@@ -135,12 +153,13 @@ def canonical(node: Any) -> Any:
 
 
 def is_docstring(body: list[ast.stmt]) -> bool:
-    return bool(body) and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str)
+    first = body[0].value if body and isinstance(body[0], ast.Expr) else None
+    return isinstance(first, ast.Constant) and isinstance(first.value, str)
 
 
 def is_fresh(record: dict[str, Any], root: Path = ROOT) -> bool:
     """Whether the code that made the record is the code of this checkout."""
     try:
         return code_hash(record["code"], root) == record["hash"]
-    except (OSError, SyntaxError, RecordError):
+    except (OSError, SyntaxError, ValueError, TypeError, RecordError):
         return False
