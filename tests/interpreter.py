@@ -2,7 +2,7 @@
 
 import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -91,40 +91,66 @@ def fuse_multiply_add(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(InterpreterBuilder, "create_fma", fused)
 
 
+def refuse_wild_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Raise where a kernel would touch memory outside its arguments; the interpreter reads it, or corrupts this process."""
+    from triton.runtime.interpreter import GridExecutor
+
+    launch = GridExecutor.__call__
+    spans: list[tuple[int, int]] = []
+
+    def launched(self, *arguments, **keywords):
+        tensors = [value for value in (*arguments, *keywords.values()) if hasattr(value, "untyped_storage")]
+        storages = [tensor.untyped_storage() for tensor in tensors]
+        spans[:] = [(storage.data_ptr(), storage.data_ptr() + storage.nbytes()) for storage in storages]
+        return launch(self, *arguments, **keywords)
+
+    def inside(pointers):
+        return functools.reduce(lambda found, span: found | (pointers >= span[0]) & (pointers < span[1]), spans, pointers < 0)
+
+    monkeypatch.setattr(GridExecutor, "__call__", launched)
+    for name in MASK_AT:
+        check_addresses(monkeypatch, name, inside)
+
+
 @contextlib.contextmanager
 def only_touching(reads: list, writes: list) -> Iterator[None]:
     """Raise where a kernel loads or stores an element that belongs to none of the given CPU tensors."""
-    from triton.runtime.interpreter import InterpreterBuilder
+    import numpy
 
     with pytest.MonkeyPatch.context() as patch:
         for name, tensors in (("create_masked_load", reads), ("create_masked_store", writes)):
-            watch(patch, InterpreterBuilder, name, tensors)
+            check_addresses(patch, name, functools.partial(numpy.isin, test_elements=addresses(tensors)))
         yield
 
 
-def watch(patch: pytest.MonkeyPatch, builder: type, name: str, tensors: list) -> None:
-    method = getattr(builder, name)
-    allowed = addresses(tensors)
-    mask_at = {"create_masked_load": 0, "create_masked_store": 1}[name]
+# Where the mask stands among the arguments after the pointers; unmasked accesses pass through the masked ones.
+MASK_AT = {"create_masked_load": 0, "create_masked_store": 1}
 
-    def watched(self, pointers, *arguments):
-        mask = arguments[mask_at].data
-        touched = {int(address) for address in pointers.data[mask].ravel()}
-        if not touched <= allowed:
-            raise AssertionError(f"{name}: {len(touched - allowed)} of {len(touched)} addresses lie outside the tensors")
+
+def check_addresses(patch: pytest.MonkeyPatch, name: str, allowed: Callable) -> None:
+    """Make one of the interpreter's memory operations raise unless `allowed` finds every address that it touches good."""
+    from triton.runtime.interpreter import InterpreterBuilder
+
+    method = getattr(InterpreterBuilder, name)
+
+    def checked(self, pointers, *arguments):
+        touched = pointers.data[arguments[MASK_AT[name]].data].astype("int64")
+        wild = ~allowed(touched)
+        if wild.any():
+            raise IndexError(f"{name}: {wild.sum()} of {touched.size} addresses lie outside the tensors")
         return method(self, pointers, *arguments)
 
-    patch.setattr(builder, name, watched)
+    patch.setattr(InterpreterBuilder, name, checked)
 
 
-def addresses(tensors: list) -> set[int]:
+def addresses(tensors: list) -> list[int]:
     """The address of every element of every tensor."""
     import torch
 
-    found: set[int] = set()
+    found = []
     for tensor in tensors:
         offsets = torch.zeros((), dtype=torch.int64)
         for size, stride in zip(tensor.shape, tensor.stride(), strict=True):
             offsets = offsets[..., None] + torch.arange(size) * stride
-        found |= set((tensor.data_ptr() + offsets.ravel() * tensor.element_size()).tolist())
+        found += (tensor.data_ptr() + offsets.ravel() * tensor.element_size()).tolist()
     return found

@@ -15,11 +15,12 @@ if importlib.util.find_spec("torch") is None or importlib.util.find_spec("triton
 
 @pytest.fixture(autouse=True)
 def like_a_gpu(monkeypatch: pytest.MonkeyPatch, device: str) -> Iterator[None]:
-    """What a GPU leaves undefined is NaN under the interpreter too, and bf16 is what it is there."""
+    """Under the interpreter too, what a GPU leaves undefined is NaN, numbers round as there, and a wild access fails."""
     if device == "cpu":
         interpreter.poison_masked_lanes(monkeypatch)
         interpreter.convert_bf16_exactly(monkeypatch)
         interpreter.fuse_multiply_add(monkeypatch)
+        interpreter.refuse_wild_accesses(monkeypatch)
     with numpy.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # the interpreter's, of numpy, at every NaN
         yield
