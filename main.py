@@ -8,7 +8,9 @@ FIGURES = Path(__file__).resolve().parent / "docs" / "generated" / "figures.json
 
 def define_env(env):
     if not FIGURES.exists():
-        raise FileNotFoundError("docs/generated/figures.json is missing: run `python scripts/prepare.py`, or build with `make site`")
+        raise FileNotFoundError(
+            "docs/generated/figures.json is missing: run `python scripts/prepare.py`, or build with `make site`"
+        )
     env.variables.update(json.loads(FIGURES.read_text(encoding="utf-8")))
     for function in (gbps, tflops, us, ms, times, percent, gigabytes, count):
         env.filter(function)

@@ -157,8 +157,8 @@ def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
 
     Bytes:
         For n elements of e bytes, ne read and ne written forward; 2ne read and ne written backward. Rows whose
-        elements do not lie side by side (a `dim` other than the last) are copied together first. Rows beyond the on-chip limit are read twice,
-        the second time from the L2 cache where they still lie there.
+        elements do not lie side by side (a `dim` other than the last) are copied together first. Rows beyond the
+        on-chip limit are read twice, the second time from the L2 cache where they still lie there.
 
     Flops:
         About 5 for each element forward, 4 backward.

@@ -47,7 +47,9 @@ def softmax_long_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, LAN
 
 
 @triton.jit
-def softmax_long_backward_kernel(y_ptr, dy_ptr, dx_ptr, y_row_stride, dy_row_stride, dx_row_stride, n_columns, BLOCK: tl.constexpr):
+def softmax_long_backward_kernel(
+    y_ptr, dy_ptr, dx_ptr, y_row_stride, dy_row_stride, dx_row_stride, n_columns, BLOCK: tl.constexpr
+):
     # This program owns one row, and holds one BLOCK of it at a time.
     row = tl.program_id(0).to(tl.int64)
     y_row_ptr = y_ptr + row * y_row_stride

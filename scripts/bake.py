@@ -23,6 +23,7 @@ import tempfile
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,10 @@ COUNTERS = {
 }
 
 
+# The name of a piece of work, the files of code it comes from, and what makes its record's contents.
+Work = tuple[str, list[str], Callable[[], dict[str, Any]]]
+
+
 class Bake:
     """One bake of one machine. The journal remembers what is done until all of it is."""
 
@@ -50,7 +55,12 @@ class Bake:
 
     def run(self) -> int:
         work = [(name, code, action) for name, code, action in self.work() if fnmatch.fnmatch(name, self.only)]
-        red = self.gate(work)
+        if not work:
+            print(f"nothing that this bake does is called {self.only}", file=sys.stderr)
+            return 2
+        for left_behind in (records.BAKED / self.machine).rglob(".*.part"):
+            left_behind.unlink()
+        red = self.gate()
         for number, (name, code, action) in enumerate(work, 1):
             self.step(f"[{number}/{len(work)}] {name}", name, code, action, red)
         if self.failures:
@@ -60,52 +70,53 @@ class Bake:
         print(f"done: {len(work)} records of {self.machine}")
         return 0
 
-    def work(self) -> list[tuple[str, list[str], Callable[[], dict[str, Any]]]]:
+    def work(self) -> list[Work]:
         """Everything to do, as (name, files of code, function that returns a record's contents)."""
         from scripts import compile as compiler
 
-        items: list[tuple[str, list[str], Callable[[], dict[str, Any]]]] = []
+        items: list[Work] = []
         for name in programs.snippet_names():
             if not (self.cpu and programs.needs_of(name)):
-                items.append((name, [f"snippets/{name}.py"], lambda name=name: self.program(name)))
+                items.append((name, [f"snippets/{name}.py"], partial(self.program, name)))
         for name, code in compiler.kernels():
-            items.append((f"compiled/{name}", code, lambda name=name: compiler.figures(name, cpu=self.cpu)))
+            items.append((f"compiled/{name}", code, partial(compiler.figures, name, cpu=self.cpu)))
         if self.cpu:
             from scripts import trace
 
             for name, code in trace.runs():
-                items.append((f"traces/{name}", code, lambda name=name: trace.record(name)))
+                items.append((f"traces/{name}", code, partial(trace.record, name)))
         return items
 
     def step(self, title: str, name: str, code: list[str], action: Callable[[], dict[str, Any]], red: set[str]) -> None:
-        blocked = sorted(red & {path.stem for path in records.closure(code)})
-        now = records.code_hash(code)
-        if blocked or "*" in red:
-            self.failures.append(f"{name}: no number is written while the tests of {', '.join(blocked) or 'every kernel'} are red")
-            return
-        if self.done.get(name) == now:
-            print(f"{title}: done before the interruption")
-            return
         print(f"{title} ...", end=" ", flush=True)
-        began = time.monotonic()
         try:
-            contents = action()
-            kind, short = ("program", name) if "/" in name and name.split("/")[0] not in ("compiled", "traces") else name.split("/", 1)
-            kind = {"traces": "trace"}.get(kind, kind)
-            record = {"schema": records.SCHEMA, "kind": kind, "name": short, "code": code, "hash": now, "environment": environment(self.cpu)}
-            records.write(records.record_path(self.machine, kind, short), record | contents)
-        except (records.RecordError, RuntimeError, subprocess.SubprocessError) as error:
-            print("failed")
+            print(self.renew(name, code, action, red), flush=True)
+        except Exception as error:  # whatever goes wrong with one, the others have their turn
+            print("failed", flush=True)
             self.failures.append(f"{name}: {error}")
-            return
-        print(f"{time.monotonic() - began:.1f} s")
+
+    def renew(self, name: str, code: list[str], action: Callable[[], dict[str, Any]], red: set[str]) -> str:
+        """Make one record, unless it is done already, and say how that went."""
+        now = records.code_hash(code)
+        modules = {path.stem for path in records.closure(code) if path.parent == records.ROOT / "kernels"}
+        if "*" in red or red & modules:
+            tests = ", ".join(sorted(red & modules)) or "every kernel"
+            raise records.RecordError(f"no number is written while the tests of {tests} are red")
+        kind, short = ("program", name) if name.split("/")[0] not in ("compiled", "traces") else name.split("/", 1)
+        kind = {"traces": "trace"}.get(kind, kind)
+        path = records.record_path(self.machine, kind, short)
+        if self.done.get(name) == now and path.exists():
+            return "done before the interruption"
+        began = time.monotonic()
+        contents = action()
+        head = {"schema": records.SCHEMA, "kind": kind, "name": short, "code": code, "hash": now}
+        records.write(path, head | {"environment": environment(self.cpu)} | contents)
         self.done[name] = now
         records.write_text(self.journal, json.dumps(self.done))
+        return f"{time.monotonic() - began:.1f} s"
 
-    def gate(self, work: list) -> set[str]:
+    def gate(self) -> set[str]:
         """Run the kernels' tests here; return the modules whose tests are red, `*` for all of them."""
-        if not work:
-            return set()
         print(f"gate: the tests of kernels on {self.machine} ...", end=" ", flush=True)
         began = time.monotonic()
         with tempfile.TemporaryDirectory() as folder:
@@ -115,8 +126,9 @@ class Bake:
             if result.returncode == 0:
                 print(f"green in {time.monotonic() - began:.0f} s: {result.stdout.strip().splitlines()[-1]}")
                 return set()
-            print("red", *result.stdout.splitlines()[-40:], sep="\n  ")
-            return red_modules(report) if report.exists() else {"*"}
+            print("red", *(result.stdout or result.stderr).splitlines()[-40:], sep="\n  ")
+            # Where pytest is not content and no test is red, none ran.
+            return (red_modules(report) if report.exists() else set()) or {"*"}
 
     def variables(self, **more: str) -> dict[str, str]:
         """The environment of a child: the checkout importable, and the interpreter on only where it is asked for."""
@@ -133,10 +145,16 @@ class Bake:
             measured = Path(folder) / "measured.json"
             began = time.monotonic()
             variables = self.variables(BLOCKWISE_RECORD=str(measured))
-            result = subprocess.run([sys.executable, str(path)], cwd=folder, env=variables, capture_output=True, text=True, timeout=LIMIT_SECONDS)
+            result = subprocess.run(
+                [sys.executable, str(path)], cwd=folder, env=variables, capture_output=True, text=True, timeout=LIMIT_SECONDS
+            )
             if result.returncode != 0:
                 raise RuntimeError(f"ended with status {result.returncode}\n" + (result.stderr or result.stdout).strip()[-2000:])
-            record: dict[str, Any] = {"status": 0, "seconds": round(time.monotonic() - began, 1), "output": result.stdout.splitlines()}
+            record: dict[str, Any] = {
+                "status": 0,
+                "seconds": round(time.monotonic() - began, 1),
+                "output": result.stdout.splitlines(),
+            }
             if measured.exists():
                 record |= json.loads(measured.read_text())
         asked = programs.header(name, "counters")
@@ -148,7 +166,18 @@ class Bake:
         """Run one part of a program under Nsight Compute and read the hardware's counters for each kernel it launched."""
         if not shutil.which("ncu"):
             raise RuntimeError("Nsight Compute (ncu) is not on the PATH, and this program's record wants hardware counters")
-        command = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--profile-from-start", "off"]
+        command = [
+            "ncu",
+            "--csv",
+            "--page",
+            "raw",
+            "--print-units",
+            "base",
+            "--clock-control",
+            "none",
+            "--profile-from-start",
+            "off",
+        ]
         command += ["--metrics", ",".join(COUNTERS), sys.executable, str(path), part]
         result = subprocess.run(command, env=self.variables(), capture_output=True, text=True, timeout=LIMIT_SECONDS)
         if result.returncode != 0:
@@ -158,7 +187,7 @@ class Bake:
         found = []
         for row in rows:
             values = {short: float(row[long].replace(",", "")) for long, short in COUNTERS.items()}
-            entry = {"implementation": part, "kernel": short_name(row["Kernel Name"])}
+            entry: dict[str, Any] = {"implementation": part, "kernel": short_name(row["Kernel Name"])}
             entry |= {key: int(values[key]) for key in ("dram_read_bytes", "dram_write_bytes", "registers")}
             found.append(entry | {"ms": round(values["ns"] / 1e6, 6)})
         if not found:
@@ -179,7 +208,11 @@ def red_modules(report: Path) -> set[str]:
     for case in ET.parse(report).iter("testcase"):
         if case.find("failure") is not None or case.find("error") is not None:
             subject = case.get("classname", "").split(".test_")[-1].split(".")[0]
-            red |= {module for module in modules if module == subject or module.startswith(f"{subject}_")} if subject in modules else {"*"}
+            red |= (
+                {module for module in modules if module == subject or module.startswith(f"{subject}_")}
+                if subject in modules
+                else {"*"}
+            )
     return red
 
 
@@ -194,10 +227,16 @@ def main() -> int:
         if arguments.unpack:
             print(f"laid in {len(archive.unpack(arguments.unpack))} records")
             return 0
-        import torch
-
+        try:
+            import torch
+        except ModuleNotFoundError:
+            print(f"{sys.executable} has no torch. A bake needs torch, triton, numpy and pytest.", file=sys.stderr)
+            return 2
         if not arguments.cpu and not torch.cuda.is_available():
-            print("No CUDA device is visible, so no GPU can be measured here. `python scripts/bake.py --cpu` bakes the rest.", file=sys.stderr)
+            print(
+                "No CUDA device is visible, so no GPU can be measured here. `python scripts/bake.py --cpu` bakes the rest.",
+                file=sys.stderr,
+            )
             return 2
         status = Bake(arguments.cpu, arguments.only).run()
         if arguments.pack:

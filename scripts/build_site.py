@@ -1,6 +1,6 @@
 """Build the site into site/: prepare its generated files, then run MkDocs (or Zensical) strictly.
 
-    python scripts/build_site.py [--engine mkdocs|zensical]
+python scripts/build_site.py [--engine mkdocs|zensical]
 """
 
 import argparse

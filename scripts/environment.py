@@ -30,7 +30,12 @@ def environment(cpu: bool) -> dict[str, Any]:
     if not cpu:
         found |= {"gpu": torch.cuda.get_device_name(), "cuda": torch.version.cuda}
         driver, power, sm_clock, memory_clock = smi()
-        found |= {"driver": driver, "power_limit_w": float(power), "sm_clock_mhz": int(sm_clock), "memory_clock_mhz": int(memory_clock)}
+        found |= {
+            "driver": driver,
+            "power_limit_w": float(power),
+            "sm_clock_mhz": int(sm_clock),
+            "memory_clock_mhz": int(memory_clock),
+        }
     now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     return found | {"measured_at": now.isoformat().replace("+00:00", "Z"), "commit": commit()}
 
@@ -46,7 +51,9 @@ def commit() -> str:
     """The commit of the checkout, where there is one and nothing in the code differs from it; otherwise nothing."""
     try:
         git = ["git", "-C", str(ROOT)]
-        changed = subprocess.run([*git, "status", "--porcelain", "--", "kernels", "snippets", "scripts"], capture_output=True, text=True, check=True)
+        changed = subprocess.run(
+            [*git, "status", "--porcelain", "--", "kernels", "snippets", "scripts"], capture_output=True, text=True, check=True
+        )
         head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         return ""

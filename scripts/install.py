@@ -33,7 +33,7 @@ def system_package(package: str, purpose: str) -> None:
 
 
 def make_environment(name: str) -> None:
-    if sys.version_info < (3, 11):
+    if sys.version_info < (3, 11):  # noqa: UP036, this file runs before the environment is checked
         sys.exit(f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}: run make PYTHON=python3.11, for example")
     try:
         import ensurepip  # noqa: F401
@@ -43,13 +43,17 @@ def make_environment(name: str) -> None:
     if folder.exists():
         shutil.rmtree(folder)
     run(sys.executable, "-m", "venv", str(folder))
-    run(str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", f"pins/{name}.txt")
+    run(
+        str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r", f"pins/{name}.txt"
+    )
 
 
 def main() -> None:
     (name,) = sys.argv[1:]
     make_environment(name)
-    if name == "test" and not any(os.environ.get("CHROMIUM") or shutil.which(browser) for browser in ("chromium", "chromium-browser")):
+    if name == "test" and not any(
+        os.environ.get("CHROMIUM") or shutil.which(browser) for browser in ("chromium", "chromium-browser")
+    ):
         system_package("chromium", "Chromium, for the browser tests,")
 
 

@@ -21,7 +21,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import programs, records
 
 DOCS = records.ROOT / "docs"
-CSV_COLUMNS = "gpu op direction shape dtype implementation timing ms_p20 ms_p50 ms_p80 bytes flops commit measured_at".split()
+CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
+CSV_COLUMNS += ["bytes", "flops", "commit", "measured_at"]
 TO_ROOT = "../../"  # every page that shows a chart or a trace lies two folders deep
 
 
@@ -53,7 +54,11 @@ def write_programs() -> None:
     sources = pages()
     for name in programs.snippet_names():
         records.write_text(DOCS / "programs" / f"{name}.py", programs.inline(name))
-        shown = [address for address, text in sources.items() if re.search(rf"programs/{re.escape(name)}\.py|data-program=\"{re.escape(name)}\"", text)]
+        shown = [
+            address
+            for address, text in sources.items()
+            if re.search(rf"programs/{re.escape(name)}\.py|data-program=\"{re.escape(name)}\"", text)
+        ]
         chapter = [address for address in shown if address]  # the home page shows programs of the chapters
         listed.append({"path": f"programs/{name}.py", "page": (chapter or shown or [""])[0], "needs": programs.needs_of(name)})
     write_json(DOCS / "data" / "programs.json", listed)
@@ -76,7 +81,15 @@ def write_benchmarks() -> None:
     for machine in machines():
         for row, environment in measured(machine):
             flops = "" if row["flops"] is None else row["flops"]
-            key = [environment["gpu"], row["op"], row["direction"], row["shape"], row["dtype"], row["implementation"], row["timing"]]
+            key = [
+                environment["gpu"],
+                row["op"],
+                row["direction"],
+                row["shape"],
+                row["dtype"],
+                row["implementation"],
+                row["timing"],
+            ]
             table.writerow([*key, *row["ms"], row["bytes"], flops, environment["commit"], environment["measured_at"]])
     records.write_text(DOCS / "data" / "benchmarks.csv", text.getvalue())
 
@@ -105,9 +118,7 @@ def figures() -> dict[str, Any]:
             found["ceiling"][record["name"].replace("/", "_")] = rates
             ceilings.append(rates)
         if record["kind"] == "compiled":
-            found["compiled"][record["name"]] = {
-                specimen["specimen"].split("/")[1]: specimen for specimen in record["specimens"]
-            }
+            found["compiled"][record["name"]] = {specimen["specimen"].split("/")[1]: specimen for specimen in record["specimens"]}
         for entry in record.get("counters", []):
             part = found["counted"].setdefault(record["name"].replace("/", "_"), {}).setdefault(entry["implementation"], [])
             part.append(entry)
@@ -115,7 +126,11 @@ def figures() -> dict[str, Any]:
     for parts in found["counted"].values():
         for part, entries in parts.items():
             totals = {key: sum(entry[key] for entry in entries) for key in ("dram_read_bytes", "dram_write_bytes", "ms")}
-            parts[part] = totals | {"kernels": len(entries), "bytes": totals["dram_read_bytes"] + totals["dram_write_bytes"], "each": entries}
+            parts[part] = totals | {
+                "kernels": len(entries),
+                "bytes": totals["dram_read_bytes"] + totals["dram_write_bytes"],
+                "each": entries,
+            }
     if ceilings:
         found["ceiling"] |= {key: statistics.median(rates[key] for rates in ceilings) for key in ("copy_gbps", "matmul_tflops")}
     return found
@@ -140,7 +155,9 @@ def write_charts() -> None:
             table.writerows([chart["columns"], *chart["rows"]])
             records.write_text(DOCS / "data" / "charts" / f"{name}.csv", text.getvalue())
             write_json(DOCS / "data" / "charts" / f"{name}.json", chart)
-            wide, narrow = (path.with_name(f"{name}.{variant}.svg").read_text(encoding="utf-8").strip() for variant in ("wide", "narrow"))
+            wide, narrow = (
+                path.with_name(f"{name}.{variant}.svg").read_text(encoding="utf-8").strip() for variant in ("wide", "narrow")
+            )
             records.write_text(DOCS / "generated" / "charts" / f"{name}.html", chart_figure(chart, wide, narrow))
 
 
@@ -153,7 +170,7 @@ def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
         f'<div class="narrow">{narrow}</div>',
         f"<figcaption>{html.escape(chart['title'])} {html.escape(measured_on(chart['environment']))}</figcaption>",
         '<details class="data"><summary>The numbers</summary>',
-        html_table([chart["columns"], *chart["rows"]]).strip().replace('aria-label="Table"', 'aria-label="The numbers of this chart"'),
+        html_table([chart["columns"], *chart["rows"]], "The numbers of this chart").strip(),
         "</details>",
         f'<p class="files">Data: <a href="{data}.csv" download>CSV</a> · <a href="{data}.json" download>JSON</a></p>',
         "</figure>",
@@ -162,12 +179,21 @@ def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
 
 
 def cell_text(cell: Any) -> str:
-    return "" if cell is None else f"{cell:,.4g}" if isinstance(cell, float) and abs(cell) < 1000 else f"{cell:,.0f}" if isinstance(cell, float) else str(cell)
+    return (
+        ""
+        if cell is None
+        else f"{cell:,.4g}"
+        if isinstance(cell, float) and abs(cell) < 1000
+        else f"{cell:,.0f}"
+        if isinstance(cell, float)
+        else str(cell)
+    )
 
 
 def measured_on(environment: dict[str, Any]) -> str:
     """The machine, the versions and the date of a measurement, as a caption ends."""
-    versions = f"driver {environment['driver']}, CUDA {environment['cuda']}, torch {environment['torch']}, Triton {environment['triton']}"
+    labels = {"driver": "driver", "cuda": "CUDA", "torch": "torch", "triton": "Triton"}
+    versions = ", ".join(f"{label} {environment[key]}" for key, label in labels.items())
     return f"Measured on an {environment['gpu']}, {versions}, {environment['measured_at'][:10]}."
 
 
@@ -177,12 +203,19 @@ def write_checked() -> None:
     newest: dict[str, dict[str, Any]] = {}
     for machine in machines():
         for _, record in records.all_records(machine):
-            newest[machine] = max(newest.get(machine, record["environment"]), record["environment"], key=lambda e: e["measured_at"])
+            newest[machine] = max(
+                newest.get(machine, record["environment"]), record["environment"], key=lambda e: e["measured_at"]
+            )
     if gpu := newest.get(primary_machine()):
-        lines.append(f"on an {gpu['gpu']} with Triton {gpu['triton']}, torch {gpu['torch']} and Python {gpu['python']} ({gpu['measured_at'][:10]})")
+        versions = f"Triton {gpu['triton']}, torch {gpu['torch']} and Python {gpu['python']}"
+        lines.append(f"on an {gpu['gpu']} with {versions} ({gpu['measured_at'][:10]})")
     if cpu := newest.get("cpu"):
-        lines.append(f"on a CPU under the interpreter with Triton {cpu['triton']}, torch {cpu['torch']} ({cpu['measured_at'][:10]})")
-    records.write_text(DOCS / "generated" / "checked.html", f'<p class="checked">Every program on this page ran {", and ".join(lines)}.</p>\n')
+        lines.append(
+            f"on a CPU under the interpreter with Triton {cpu['triton']}, torch {cpu['torch']} ({cpu['measured_at'][:10]})"
+        )
+    records.write_text(
+        DOCS / "generated" / "checked.html", f'<p class="checked">Every program on this page ran {", and ".join(lines)}.</p>\n'
+    )
 
 
 def write_compatibility() -> None:
@@ -194,21 +227,23 @@ def write_compatibility() -> None:
         compiled = [f"{target['compiled']} of {target['specimens']}" for target in record["targets"].values()]
         versions = [record["environment"]["triton"], record["environment"]["torch"], record["versions"]["numpy"]]
         rows.append([*versions, tests["passed"], tests["failed"], *compiled])
-    records.write_text(DOCS / "generated" / "compatibility.html", html_table(rows))
+    records.write_text(DOCS / "generated" / "compatibility.html", html_table(rows, "What each version of Triton passed"))
     rows = [["GPU", "driver", "Triton", "torch", "last bake", "records"]]
     for machine in machines():
         baked = [record["environment"] for _, record in records.all_records(machine)]
         if baked and baked[0]["gpu"]:
             newest = max(baked, key=lambda environment: environment["measured_at"])
             rows.append([*(newest[key] for key in ("gpu", "driver", "triton", "torch")), newest["measured_at"][:10], len(baked)])
-    records.write_text(DOCS / "generated" / "ran_on.html", html_table(rows))
+    records.write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
 
 
-def html_table(rows: list[list[Any]]) -> str:
+def html_table(rows: list[list[Any]], label: str) -> str:
     head, *body = [[html.escape(cell_text(cell)) for cell in row] for row in rows]
-    lines = ["".join(f"<th scope=col>{cell}</th>" for cell in head)] + ["".join(f"<td>{cell}</td>" for cell in row) for row in body]
+    lines = ["".join(f"<th scope=col>{cell}</th>" for cell in head)] + [
+        "".join(f"<td>{cell}</td>" for cell in row) for row in body
+    ]
     table = f"<thead><tr>{lines[0]}</tr></thead><tbody>{''.join(f'<tr>{line}</tr>' for line in lines[1:])}</tbody>"
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>{table}</table></div>\n'
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table>{table}</table></div>\n'
 
 
 def write_traces() -> None:
@@ -217,7 +252,9 @@ def write_traces() -> None:
     for path in sorted((records.BAKED / "cpu" / "traces").rglob("*.json")):
         record = records.read(path)
         source = f"{TO_ROOT}baked/cpu/traces/{record['name']}.json"
-        records.write_text(DOCS / "generated" / "traces" / f"{record['name']}.html", trace.element_html(record["name"], record, source))
+        records.write_text(
+            DOCS / "generated" / "traces" / f"{record['name']}.html", trace.element_html(record["name"], record, source)
+        )
 
 
 def main() -> int:

@@ -8,6 +8,7 @@ The standard library alone.
 
 import ast
 import re
+import symtable
 from pathlib import Path
 
 from scripts.records import ROOT, RecordError, module_of
@@ -50,8 +51,9 @@ class Module:
                 self.definitions[node.name] = node
             elif isinstance(node, ast.Assign | ast.AnnAssign):
                 for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    self.definitions[ast.unparse(target)] = node
-            elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "kernels":
+                    stored = [part for part in ast.walk(target) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
+                    self.definitions |= {part.id: node for part in stored}
+            elif isinstance(node, ast.ImportFrom) and is_library(node):
                 for alias in node.names:
                     if alias.asname:
                         raise RecordError(f"{path}:{node.lineno}: `as` cannot be followed into a published program")
@@ -82,17 +84,37 @@ def inline(name: str, root: Path = ROOT) -> str:
     path = snippet_path(name, root)
     lines = path.read_text(encoding="utf-8").splitlines()
     tree = ast.parse("\n".join(lines), str(path))
-    library = [node for node in tree.body if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "kernels"]
+    library = [node for node in tree.body if isinstance(node, ast.ImportFrom) and is_library(node)]
+    if any(alias.asname for node in library for alias in node.names):
+        raise RecordError(f"{path}: `as` cannot be followed into a published program")
     wanted = [(module_of(node.module or "", alias.name, root), alias.name) for node in library for alias in node.names]
     if library:
-        own_imports = {
-            import_line(node, alias) for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names
-        }
-        block = library_block(wanted, own_imports, root)
+        others = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom) and node not in library]
+        own_imports = {import_line(node, alias): node.lineno < library[0].lineno for node in others for alias in node.names}
+        block = library_block(wanted, {line for line, before in own_imports.items() if before}, root)
         for node in reversed(library):
-            lines[node.lineno - 1 : node.end_lineno] = block if node is library[0] else []
+            lines[node.lineno - 1 : node.end_lineno] = []
+        both = bound([line for line in block if line not in own_imports]) & bound(lines)
+        if both:
+            raise RecordError(f"{path}: {sorted(both)[0]} is also a name of the library's code that is written into this program")
+        lines[library[0].lineno - 1 : library[0].lineno - 1] = block
     text = "\n".join(line for line in lines if not MARKER.match(line))
+    if any(is_library(node) for node in ast.walk(ast.parse(text))):
+        raise RecordError(f"{path}: its code imports from kernels elsewhere than at the top level, or not by name")
     return re.sub(r"\n{4,}", "\n\n\n", text).strip("\n") + "\n"
+
+
+def is_library(node: ast.AST) -> bool:
+    """Whether a statement imports something of the library."""
+    if isinstance(node, ast.ImportFrom):
+        return node.level > 0 or (node.module or "").split(".")[0] == "kernels"
+    return isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "kernels" for alias in node.names)
+
+
+def bound(lines: list[str]) -> set[str]:
+    """The names that a program's top level binds."""
+    symbols = symtable.symtable("\n".join(lines), "program", "exec").get_symbols()
+    return {symbol.get_name() for symbol in symbols if symbol.is_assigned() or symbol.is_imported()}
 
 
 def library_block(wanted: list[tuple[Path, str]], own_imports: set[str], root: Path) -> list[str]:
@@ -135,7 +157,9 @@ def library_block(wanted: list[tuple[Path, str]], own_imports: set[str], root: P
     for path, names in needed.items():
         for name in names:
             if owners.setdefault(name, path) != path:
-                raise RecordError(f"{name} is defined both in {owners[name]} and in {path}: one published program cannot hold both")
+                raise RecordError(
+                    f"{name} is defined both in {owners[name]} and in {path}: one published program cannot hold both"
+                )
     block = [*sorted(imports, key=lambda line: (line.startswith("from"), line))]
     for path in order:
         module = modules[path]
