@@ -13,6 +13,7 @@ from pathlib import Path
 
 from scripts.records import ROOT, RecordError, module_of
 
+ONE = "one published program cannot hold both"
 MARKER = re.compile(r"^\s*# --8<-- \[(start|end):[\w.-]+\]\s*$")
 
 
@@ -54,9 +55,8 @@ class Module:
                     stored = [part for part in ast.walk(target) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
                     self.definitions |= {part.id: node for part in stored}
             elif isinstance(node, ast.ImportFrom) and is_library(node):
+                refuse_unfollowed(node, path)
                 for alias in node.names:
-                    if alias.asname:
-                        raise RecordError(f"{path}:{node.lineno}: `as` cannot be followed into a published program")
                     self.siblings[alias.name] = module_of(node.module or "", alias.name, root)
             elif isinstance(node, ast.Import | ast.ImportFrom):
                 for alias in node.names:
@@ -85,8 +85,8 @@ def inline(name: str, root: Path = ROOT) -> str:
     lines = path.read_text(encoding="utf-8").splitlines()
     tree = ast.parse("\n".join(lines), str(path))
     library = [node for node in tree.body if isinstance(node, ast.ImportFrom) and is_library(node)]
-    if any(alias.asname for node in library for alias in node.names):
-        raise RecordError(f"{path}: `as` cannot be followed into a published program")
+    for node in library:
+        refuse_unfollowed(node, path)
     wanted = [(module_of(node.module or "", alias.name, root), alias.name) for node in library for alias in node.names]
     if library:
         others = [node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom) and node not in library]
@@ -111,6 +111,11 @@ def is_library(node: ast.AST) -> bool:
     return isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "kernels" for alias in node.names)
 
 
+def refuse_unfollowed(node: ast.ImportFrom, path: Path) -> None:
+    if node.level or any(alias.asname for alias in node.names):
+        raise RecordError(f"{path}:{node.lineno}: `as` and relative imports cannot be followed into a published program")
+
+
 def bound(lines: list[str]) -> set[str]:
     """The names that a program's top level binds."""
     symbols = symtable.symtable("\n".join(lines), "program", "exec").get_symbols()
@@ -122,7 +127,7 @@ def library_block(wanted: list[tuple[Path, str]], own_imports: set[str], root: P
     modules: dict[Path, Module] = {}
     needed: dict[Path, set[str]] = {}
     order: list[Path] = []
-    imports: list[str] = []
+    imports: dict[str, str] = {}
 
     def take(path: Path, name: str) -> None:
         if path not in modules:
@@ -138,8 +143,9 @@ def library_block(wanted: list[tuple[Path, str]], own_imports: set[str], root: P
                 take(module.siblings[used], used)
             elif used in module.definitions:
                 take(path, used)
-            elif used in module.imports and module.imports[used] not in own_imports | set(imports):
-                imports.append(module.imports[used])
+            elif used in module.imports and module.imports[used] not in own_imports:
+                if imports.setdefault(used, module.imports[used]) != module.imports[used]:
+                    raise RecordError(f"{path}: {used} is imported otherwise elsewhere: {ONE}")
 
     def place(path: Path) -> None:
         """Put a module after every module that it takes something from."""
@@ -157,10 +163,10 @@ def library_block(wanted: list[tuple[Path, str]], own_imports: set[str], root: P
     for path, names in needed.items():
         for name in names:
             if owners.setdefault(name, path) != path:
-                raise RecordError(
-                    f"{name} is defined both in {owners[name]} and in {path}: one published program cannot hold both"
-                )
-    block = [*sorted(imports, key=lambda line: (line.startswith("from"), line))]
+                raise RecordError(f"{name} is defined both in {owners[name]} and in {path}: {ONE}")
+            if name in imports:
+                raise RecordError(f"{path}: {name} is defined here and imported elsewhere: {ONE}")
+    block = [*sorted(imports.values(), key=lambda line: (line.startswith("from"), line))]
     for path in order:
         module = modules[path]
         written: list[ast.stmt] = []
