@@ -143,9 +143,8 @@ def library_block(wanted: list[tuple[Path, str]], own_imports: set[str], root: P
                 take(module.siblings[used], used)
             elif used in module.definitions:
                 take(path, used)
-            elif used in module.imports and module.imports[used] not in own_imports:
-                if imports.setdefault(used, module.imports[used]) != module.imports[used]:
-                    raise RecordError(f"{path}: {used} is imported otherwise elsewhere: {ONE}")
+            elif (line := module.imports.get(used, "")) and line not in own_imports and imports.setdefault(used, line) != line:
+                raise RecordError(f"{path}: {used} is imported otherwise elsewhere: {ONE}")
 
     def place(path: Path) -> None:
         """Put a module after every module that it takes something from."""
