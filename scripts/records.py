@@ -147,6 +147,9 @@ def canonical(node: Any) -> Any:
     for field, value in ast.iter_fields(node):
         if field == "body" and isinstance(value, list) and is_docstring(value):
             value = value[1:]
+        if isinstance(node, ast.JoinedStr):
+            # Python 3.12 ends a format that holds a field, as in f"{x:>{width}}", with an empty text.
+            value = [part for part in value if not (isinstance(part, ast.Constant) and part.value == "")]
         if value is not None and value != []:
             fields[field] = canonical(value)
     return [type(node).__name__, *([field, fields[field]] for field in sorted(fields))]
