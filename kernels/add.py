@@ -22,7 +22,8 @@ def add_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
     mask = offsets < n_elements  # [BLOCK]
     x = tl.load(x_ptr + offsets, mask=mask)  # [BLOCK]
     y = tl.load(y_ptr + offsets, mask=mask)  # [BLOCK]
-    tl.store(out_ptr + offsets, x.to(tl.float32) + y.to(tl.float32), mask=mask)
+    out = x.to(tl.float32) + y.to(tl.float32)  # [BLOCK]
+    tl.store(out_ptr + offsets, out, mask=mask)
 # --8<-- [end:kernel]
 
 

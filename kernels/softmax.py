@@ -176,7 +176,7 @@ def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
 
 # --8<-- [start:reference]
 def softmax_reference(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
-    """The same operation in plain PyTorch: five kernels, as many trips through memory."""
+    """The same operation in plain PyTorch, in five kernels."""
     x = x - x.amax(dim, keepdim=True)
     numerator = x.exp()
     return numerator / numerator.sum(dim, keepdim=True)

@@ -18,4 +18,10 @@ out = add(x, y)
 print(tuple(out.shape), out.dtype)
 #> (3, 4) torch.float32
 torch.testing.assert_close(out, x + y)
+
+try:
+    add(torch.rand(3, device=device), torch.rand(4, device=device))
+except ValueError as error:
+    print(error)
+    #> y: expected a shape that broadcasts with x's (3,), got (4,)
 # --8<-- [end:call]

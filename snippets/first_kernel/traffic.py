@@ -14,7 +14,7 @@ from kernels.add import add
 # --8<-- [start:traffic]
 x = torch.randn(2**28, device="cuda")
 y = torch.randn(2**28, device="cuda")
-add(x, y)  # compiles the kernel, so that only the next call is watched
+add(x, y)  # compiles the kernel; only the next call is watched
 torch.cuda.synchronize()
 torch.cuda.profiler.start()
 out = add(x, y)

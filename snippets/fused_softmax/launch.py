@@ -26,6 +26,6 @@ print("lanes a program:", block)
 
 softmax_kernel[(100,)](x, y, x.stride(0), y.stride(0), 781, BLOCK=block)
 torch.testing.assert_close(y, torch.softmax(x, dim=-1))
-print("every row sums to one:", torch.allclose(y.sum(-1), torch.ones(100, device=device)))
+print("every row sums to one:", bool(((y.sum(-1) - 1).abs() < 1e-5).all()))
 #> every row sums to one: True
 # --8<-- [end:launch]

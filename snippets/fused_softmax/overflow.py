@@ -18,9 +18,11 @@ from kernels.softmax import softmax_kernel
 def unshifted_kernel(x_ptr, y_ptr, row_stride, n_columns, BLOCK: tl.constexpr):
     columns = tl.arange(0, BLOCK)
     mask = columns < n_columns
-    x = tl.load(x_ptr + tl.program_id(0) * row_stride + columns, mask=mask, other=-float("inf"))
+    offsets = tl.program_id(0) * row_stride + columns
+    x = tl.load(x_ptr + offsets, mask=mask, other=-float("inf"))
     numerator = tl.exp(x)  # the mistake: no maximum is subtracted
-    tl.store(y_ptr + tl.program_id(0) * row_stride + columns, numerator / tl.sum(numerator, axis=0), mask=mask)
+    y = numerator / tl.sum(numerator, axis=0)
+    tl.store(y_ptr + offsets, y, mask=mask)
 
 
 device = "cuda" if torch.cuda.is_available() else "cpu"

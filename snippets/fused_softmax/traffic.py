@@ -13,11 +13,15 @@ from kernels.benchmark import keep
 from kernels.softmax import softmax, softmax_reference
 
 # --8<-- [start:traffic]
-WAYS = {"unfused": softmax_reference, "eager": lambda x: torch.softmax(x, dim=-1), "blockwise": softmax}
+WAYS = {
+    "unfused": softmax_reference,
+    "eager": lambda x: torch.softmax(x, dim=-1),
+    "blockwise": softmax,
+}
 x = torch.randn(30000, 16384, device="cuda")
 for name, way in WAYS.items():
     if sys.argv[1:] in ([], [name]):
-        way(x[:1])  # compiles what there is to compile, so that only the next call is watched
+        way(x[:1])  # compiles the kernel; only the next call is watched
         torch.cuda.synchronize()
         torch.cuda.profiler.start()
         y = way(x)

@@ -16,9 +16,11 @@ import triton.language as tl
 def zero_filled_kernel(x_ptr, y_ptr, row_stride, n_columns, BLOCK: tl.constexpr):
     columns = tl.arange(0, BLOCK)
     mask = columns < n_columns
-    x = tl.load(x_ptr + tl.program_id(0) * row_stride + columns, mask=mask, other=0.0)  # the mistake
+    offsets = tl.program_id(0) * row_stride + columns
+    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)  # the mistake
     numerator = tl.exp(x - tl.max(x, axis=0))
-    tl.store(y_ptr + tl.program_id(0) * row_stride + columns, numerator / tl.sum(numerator, axis=0), mask=mask)
+    y = numerator / tl.sum(numerator, axis=0)
+    tl.store(y_ptr + offsets, y, mask=mask)
 
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
