@@ -199,23 +199,19 @@ def measured_on(environment: dict[str, Any]) -> str:
 
 def write_checked() -> None:
     """The line at a chapter's end that says with what it was checked."""
-    lines = []
     newest: dict[str, dict[str, Any]] = {}
     for machine in machines():
-        for _, record in records.all_records(machine):
-            newest[machine] = max(
-                newest.get(machine, record["environment"]), record["environment"], key=lambda e: e["measured_at"]
-            )
+        ran = [record["environment"] for _, record in records.all_records(machine) if record["kind"] == "program"]
+        if ran:
+            newest[machine] = max(ran, key=lambda environment: environment["measured_at"])
+    lines = []
     if gpu := newest.get(primary_machine()):
         versions = f"Triton {gpu['triton']}, torch {gpu['torch']} and Python {gpu['python']}"
-        lines.append(f"on an {gpu['gpu']} with {versions} ({gpu['measured_at'][:10]})")
+        lines.append(f"Every file of this page ran on an {gpu['gpu']} with {versions} ({gpu['measured_at'][:10]}).")
     if cpu := newest.get("cpu"):
-        lines.append(
-            f"on a CPU under the interpreter with Triton {cpu['triton']}, torch {cpu['torch']} ({cpu['measured_at'][:10]})"
-        )
-    records.write_text(
-        DOCS / "generated" / "checked.html", f'<p class="checked">Every program on this page ran {", and ".join(lines)}.</p>\n'
-    )
+        versions = f"Triton {cpu['triton']} and torch {cpu['torch']} ({cpu['measured_at'][:10]})"
+        lines.append(f"Those that need no GPU also ran on a CPU, under the interpreter of {versions}.")
+    records.write_text(DOCS / "generated" / "checked.html", f'<p class="checked">{" ".join(lines)}</p>\n')
 
 
 def write_compatibility() -> None:
