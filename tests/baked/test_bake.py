@@ -1,0 +1,326 @@
+"""The bake: gate, programs, failures, and being killed at any moment. Bakes run in small checkouts of their own."""
+
+import json
+import os
+import random
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts import records
+from tests.baked import trees
+from tests.baked.trees import bake, baked, checkout
+
+A_GPU = "Test GPU 1 (PCIe)"
+TINY = ("--cpu", "--only", "tiny/*")
+
+
+@pytest.fixture
+def tree(tmp_path) -> Path:
+    return checkout(tmp_path / "tree")
+
+
+def found(tree: Path, name: str, machine: str = "cpu") -> dict[str, Any]:
+    return records.read(records.record_path(machine, "program", f"tiny/{name}", baked(tree)))
+
+
+def names(tree: Path, machine: str = "cpu") -> list[str]:
+    return [path.stem for path, _ in records.all_records(machine, baked(tree))]
+
+
+def journal(tree: Path, machine: str = "cpu") -> Path:
+    return tree / "build" / f"bake-{machine}.json"
+
+
+# Without a GPU
+
+
+def test_without_a_gpu_a_bake_says_so_in_one_line_and_writes_nothing(tree):
+    """With the real torch."""
+    before = trees.snapshot(tree)
+    done = bake(tree, PYTHONPATH="")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"No CUDA device is visible.*bake\.py --cpu.*\n", done.stderr)
+    assert trees.snapshot(tree) == before
+
+
+def test_without_torch_a_bake_says_so_in_one_line(tree):
+    before = trees.snapshot(tree)
+    done = bake(tree, *TINY, NO_TORCH="1")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r".* has no torch\..*\n", done.stderr)
+    assert trees.snapshot(tree) == before
+
+
+def test_a_real_program_is_baked_under_the_interpreter(tmp_path):
+    """With the real torch, triton and library; the gate is a small one."""
+    tree = checkout(tmp_path)
+    for room in ("kernels", "snippets"):
+        shutil.rmtree(tree / room)
+        shutil.copytree(records.ROOT / room, tree / room, ignore=shutil.ignore_patterns("__pycache__"))
+    done = bake(tree, "--cpu", "--only", "first_kernel/launch", PYTHONPATH="")
+    assert done.returncode == 0, done.stdout + done.stderr
+    ((path, record),) = records.all_records("cpu", baked(tree))
+    assert path == baked(tree) / "cpu/first_kernel/launch.json"
+    assert record["output"][1:] == ["programs: 4", "same as PyTorch: True"] and "interpreter" in record["output"][0]
+    assert (
+        record["environment"]["triton"]
+        == subprocess.run(
+            [sys.executable, "-c", "import triton; print(triton.__version__)"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+    )
+    assert records.is_fresh(record) and record["code"] == ["snippets/first_kernel/launch.py"]
+
+
+# What a bake does
+
+
+def test_every_program_has_its_record(tree):
+    done = bake(tree, *TINY)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert names(tree) == ["alone", "plus", "times"]
+    record = found(tree, "plus")
+    assert record["output"] == ["plus 3"] and record["status"] == 0 and record["hash"] == records.code_hash(record["code"], tree)
+    environment = record["environment"]
+    assert [environment[key] for key in ("machine", "gpu", "driver", "cuda", "power_limit_w")] == ["cpu", None, None, None, None]
+    assert (environment["torch"], environment["triton"], environment["commit"]) == ("1.2.3", "6.7", "")
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", environment["measured_at"])
+    assert "gate: the tests of kernels on cpu ... green in" in done.stdout
+    assert all(f"[{number}/3] tiny/{name} ... " in done.stdout for number, name in enumerate(("alone", "plus", "times"), 1))
+    assert done.stdout.splitlines()[-1] == "done: 3 records of cpu"
+    assert not journal(tree).exists() and not list(tree.rglob("*.part"))
+
+
+def test_only_a_part_is_done_where_a_part_is_asked_for(tree):
+    old = trees.lay(tree, "tiny/plus", output=["old"]).read_bytes()
+    assert bake(tree, "--cpu", "--only", "tiny/[at]*").returncode == 0
+    assert names(tree) == ["alone", "plus", "times"] and (baked(tree) / "cpu/tiny/plus.json").read_bytes() == old
+
+
+def test_a_name_that_nothing_has_is_an_error(tree):
+    before = trees.snapshot(tree)
+    done = bake(tree, "--cpu", "--only", "tiny/plsu")
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr == "nothing that this bake does is called tiny/plsu\n"
+    assert trees.snapshot(tree) == before
+
+
+INTERPRETED = "import os\nprint(os.environ.get('TRITON_INTERPRET'), os.environ.get('TRITON_DEFAULT_FP_FUSION'))\n"
+WATCHED = f"# needs: cuda\n# counters: one two\n{INTERPRETED}"
+
+
+def test_what_needs_a_gpu_waits_for_one(tmp_path):
+    tree = checkout(tmp_path, watched=WATCHED, anywhere=INTERPRETED)
+    assert bake(tree, *TINY, TRITON_INTERPRET="0").returncode == 0
+    assert names(tree) == ["anywhere"] and found(tree, "anywhere")["output"] == ["1 1"]
+
+
+def test_on_a_gpu_everything_runs_and_the_interpreter_stays_off(tmp_path):
+    tree = checkout(tmp_path, watched=WATCHED, anywhere=INTERPRETED)
+    machine = "test-gpu-1-pcie"
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU, TRITON_INTERPRET="1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert names(tree, machine) == ["anywhere", "watched"]
+    record = found(tree, "watched", machine)
+    assert record["output"] == ["None 1"]
+    counted = {"kernel": "plus_kernel", "dram_read_bytes": 1024, "dram_write_bytes": 512, "registers": 32}
+    assert record["counters"] == [{"implementation": part, **counted, "ms": 0.0025} for part in ("one", "two")]
+    environment = record["environment"]
+    assert (environment["machine"], environment["gpu"]) == (machine, A_GPU)
+    measured = [environment[key] for key in ("driver", "cuda", "power_limit_w", "sm_clock_mhz", "memory_clock_mhz")]
+    assert measured == ["580.1", "4.5", 700.0, 1980, 3201]
+
+
+def test_a_bake_is_carried_to_another_checkout(tree, tmp_path):
+    done = bake(tree, "--only", "tiny/*", "--pack", str(tmp_path / "bake.tgz"), A_GPU=A_GPU)
+    assert done.stdout.splitlines()[-1] == "packed 3 records into bake.tgz"
+    other = checkout(tmp_path / "other")
+    assert bake(other, "--unpack", str(tmp_path / "bake.tgz")).returncode == 0
+    assert trees.snapshot(baked(other)) == trees.snapshot(baked(tree))
+    trees.put(other, {"kernels/times.py": trees.LIBRARY["times"].replace("*", "+")})
+    refused = bake(other, "--unpack", str(tmp_path / "bake.tgz"))
+    assert refused.returncode == 1 and "1 of 3 records come from other code than this checkout's" in refused.stderr
+
+
+KEEPS = "import json, os\njson.dump({'extra': {'bytes': 7}}, open(os.environ['BLOCKWISE_RECORD'], 'w'))\n"
+
+
+def test_what_a_program_keeps_is_in_its_record(tmp_path):
+    tree = checkout(tmp_path, keeps=KEEPS)
+    assert bake(tree, *TINY).returncode == 0
+    assert found(tree, "keeps")["extra"] == {"bytes": 7}
+
+
+# Red and broken
+
+RED = "def test_it():\n    assert False\n"
+GATES = {
+    "a red test": ({"tests/kernels/test_plus.py": RED}, {"plus"}),
+    "a red test of a module that others import": (
+        {"tests/kernels/test_checks.py": RED},
+        {"plus"},
+    ),
+    "a test file that cannot be read": ({"tests/kernels/test_plus.py": "def"}, {"alone", "plus", "times"}),
+    "a red test of no module": ({"tests/kernels/test_all.py": RED}, {"alone", "plus", "times"}),
+    "no tests": ({"tests/kernels/test_plus.py": "", "tests/kernels/test_times.py": ""}, {"alone", "plus", "times"}),
+    "another failure of pytest": ({"pytest.ini": "[pytest]\naddopts = --nonsense\n"}, {"alone", "plus", "times"}),
+}
+
+
+@pytest.mark.parametrize("files, blocked", GATES.values(), ids=GATES)
+def test_a_red_gate_blocks_what_it_covers_and_nothing_else(tree, files, blocked):
+    old = {name: trees.lay(tree, f"tiny/{name}", output=["old"]).read_bytes() for name in trees.PROGRAMS}
+    trees.put(tree, files)
+    done = bake(tree, *TINY)
+    assert done.returncode == 1 and "gate: the tests of kernels on cpu ... red" in done.stdout
+    kept = {name for name in old if (baked(tree) / f"cpu/tiny/{name}.json").read_bytes() == old[name]}
+    assert kept == blocked
+    listed = done.stdout.partition(f"{len(blocked)} of 3 failed; their records are as they were:\n")[2]
+    assert {
+        re.match(r"  tiny/(\w+): no number is written while the tests of .* are red", line)[1] for line in listed.splitlines()
+    } == blocked
+
+
+def test_a_program_of_the_same_name_as_a_red_kernel_is_not_blocked(tmp_path):
+    tree = checkout(tmp_path, plus="print('only a name')\n")
+    trees.put(tree, {"tests/kernels/test_plus.py": RED})
+    assert bake(tree, *TINY).returncode == 0
+
+
+def test_the_gate_runs_where_the_programs_run(tree):
+    trees.put(
+        tree, {"tests/kernels/test_plus.py": "import os\n\ndef test_it():\n    assert os.environ['TRITON_INTERPRET'] == '1'\n"}
+    )
+    assert bake(tree, *TINY).returncode == 0
+    assert bake(tree, "--only", "tiny/plus", A_GPU=A_GPU, TRITON_INTERPRET="1").returncode == 1
+
+
+BROKEN = {
+    "exits": ("import sys\nprint('half')\nsys.exit('out of luck')\n", "ended with status 1\nout of luck"),
+    "raises": ("raise ValueError('no luck')\n", "ValueError: no luck"),
+    "killed": ("import os\nos.kill(os.getpid(), 9)\n", "ended with status -9"),
+    "slow": ("import time\nprint('half', flush=True)\ntime.sleep(60)\n", "timed out after 1 seconds"),
+    "unreadable": ("def\n", "invalid syntax"),
+    "unfollowed": ("import kernels\n", "so that its code can be followed"),
+    "missing": ("from kernels.gone import gone\n", "kernels/gone.py"),
+    "unkept": ("import os\nopen(os.environ['BLOCKWISE_RECORD'], 'w').write('{')\n", "Expecting property name"),
+}
+
+
+def test_a_program_that_fails_keeps_its_old_record_and_holds_up_no_other(tmp_path):
+    tree = checkout(tmp_path, **{name: text for name, (text, _) in BROKEN.items()}, **trees.PROGRAMS)
+    script = tree / "scripts/bake.py"
+    script.write_text(re.sub(r"^LIMIT_SECONDS = \d+$", "LIMIT_SECONDS = 1", script.read_text(), flags=re.MULTILINE))
+    old = trees.record(tree, "tiny/alone", output=["old"])
+    for name in BROKEN:
+        records.write(records.record_path("cpu", "program", f"tiny/{name}", baked(tree)), old)
+    before = trees.snapshot(baked(tree))
+    done = bake(tree, *TINY)
+    assert done.returncode == 1, done.stderr
+    assert {name: data for name, data in trees.snapshot(baked(tree)).items() if name in before} == before
+    assert all(found(tree, name)["output"] != ["old"] for name in trees.PROGRAMS)
+    listed = done.stdout.partition(f"{len(BROKEN)} of {len(BROKEN) + 3} failed; their records are as they were:\n")[2]
+    for name, (_, reason) in BROKEN.items():
+        assert re.search(rf"^  tiny/{name}: [^#]*?{re.escape(reason)}", listed, re.MULTILINE), (name, listed)
+    assert set(json.loads(journal(tree).read_text())) == {f"tiny/{name}" for name in trees.PROGRAMS}
+
+
+def test_counters_that_cannot_be_read_fail_their_program_alone(tmp_path):
+    tree = checkout(tmp_path, watched=WATCHED, alone=trees.PROGRAMS["alone"])
+    trees.put(tree, {"stubs/bin/ncu": "#!/bin/sh\necho 'no permission'\nexit 1\n"})
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU)
+    assert done.returncode == 1 and "tiny/watched: ncu ended with status 1\nno permission" in done.stdout
+    assert names(tree, "test-gpu-1-pcie") == ["alone"]
+
+
+def test_a_full_disk_fails_what_does_not_fit_and_loses_nothing(tmp_path):
+    tree = checkout(tmp_path, long="print('x' * 200_000)\n", short="print('x')\n")
+    old = trees.lay(tree, "tiny/long", output=["old"]).read_bytes()
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
+
+    done = subprocess.run(**trees.command(tree, *TINY), capture_output=True, preexec_fn=limit)
+    assert done.returncode == 1 and done.stderr == ""
+    assert "long.json: could not be written (File too large); what stood there before is untouched" in done.stdout
+    assert names(tree) == ["long", "short"] and (baked(tree) / "cpu/tiny/long.json").read_bytes() == old
+    assert not list(tree.rglob("*.part"))
+
+
+# Interrupted
+
+SLEEPS = "import time\ntime.sleep(0.2)\n"
+WAITS = "import os, time\nwhile not os.path.exists({!r}):\n    time.sleep(0.01)\n"
+FIVE = [f"program_{letter}" for letter in "abcde"]
+
+
+def started(tree: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(**trees.command(tree, *TINY), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+
+
+def kill(process: subprocess.Popen[str]) -> str:
+    """Kill a bake and all that it started, and return what it had said."""
+    os.killpg(process.pid, signal.SIGKILL)
+    return process.communicate()[0]
+
+
+def states(tree: Path, old: dict[str, bytes]) -> dict[str, str]:
+    """For each program: is its record the old one, or a whole new one?"""
+    found = {}
+    for name in FIVE:
+        path = baked(tree) / f"cpu/tiny/{name}.json"
+        fresh = path.read_bytes() != old[name] and records.is_fresh(records.read(path), tree)
+        found[name] = "new" if fresh else "old"
+        assert fresh or path.read_bytes() == old[name]
+    return found
+
+
+def test_killed_at_any_moment_a_bake_loses_nothing_and_the_next_finishes_the_rest(tmp_path):
+    go = tmp_path / "go"
+    tree = checkout(tmp_path, **dict.fromkeys(FIVE, SLEEPS) | {FIVE[-1]: WAITS.format(str(go))})
+    old = {name: trees.lay(tree, f"tiny/{name}", hash="of other code", output=["old"]).read_bytes() for name in FIVE}
+    moments = random.Random(0)
+    now = dict.fromkeys(FIVE, "old")
+    for line in ("", "gate", "1/5", "", "gate", "3/5", "4/5"):
+        process = started(tree)
+        while line and line not in process.stdout.readline():
+            assert process.poll() is None
+        time.sleep(moments.uniform(0, 0.2))
+        kill(process)
+        before, now = now, states(tree, old)
+        assert all(now[name] == "new" for name in FIVE if before[name] == "new")
+    new = [name for name in FIVE if now[name] == "new"]
+    assert new == FIVE[:4]
+    go.touch()
+    done = bake(tree, *TINY)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert set(states(tree, old).values()) == {"new"}
+    # A bake that was killed between a record and the journal's entry for it repeats that one.
+    kept = re.findall(r"tiny/(\w+) \.\.\. done before the interruption", done.stdout)
+    assert kept in (new, new[:-1])
+    assert done.stdout.splitlines()[-1] == "done: 5 records of cpu"
+    assert not journal(tree).exists() and not list(baked(tree).rglob(".*"))
+
+
+def test_what_was_done_before_the_interruption_is_done_again_after_a_change(tmp_path):
+    tree = checkout(tmp_path, **trees.PROGRAMS, broken="raise ValueError\n")
+    assert bake(tree, *TINY).returncode == 1
+    trees.put(tree, {"kernels/checks.py": trees.LIBRARY["checks"].replace("3", "30"), "snippets/tiny/broken.py": ""})
+    (baked(tree) / "cpu/tiny/times.json").unlink()
+    done = bake(tree, *TINY)
+    assert done.returncode == 0
+    assert re.findall(r"tiny/(\w+) \.\.\. done before", done.stdout) == ["alone"]
+    assert names(tree) == ["alone", "broken", "plus", "times"] and not journal(tree).exists()
+
+
+def test_what_a_killed_bake_left_behind_is_removed(tree):
+    trees.put(baked(tree), {"cpu/tiny/.abc.part": "{", "other-gpu/tiny/.abc.part": "{"})
+    assert bake(tree, *TINY).returncode == 0
+    assert [path.relative_to(tree).as_posix() for path in tree.rglob("*.part")] == ["docs/baked/other-gpu/tiny/.abc.part"]
