@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +100,7 @@ def closure(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
 def kernels_imports(path: Path, root: Path = ROOT) -> list[tuple[Path, list[str]]]:
     """The `kernels` modules that a file imports names from. A name taken from the package counts for its own module."""
     imports: list[tuple[Path, list[str]]] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"), str(path))):
+    for node in ast.walk(tree_of(path)):
         if not isinstance(node, ast.Import | ast.ImportFrom):
             continue
         whole = isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "kernels" for alias in node.names)
@@ -116,7 +117,7 @@ def module_of(module: str, name: str, root: Path = ROOT) -> Path:
     """The file that defines `name` for `from module import name`."""
     if module != "kernels":
         return root / (module.replace(".", "/") + ".py")
-    for node in ast.parse((root / "kernels/__init__.py").read_text(encoding="utf-8")).body:
+    for node in tree_of(root / "kernels/__init__.py").body:
         if isinstance(node, ast.ImportFrom) and any(alias.name == name for alias in node.names):
             return root / ((node.module or "").replace(".", "/") + ".py")
     raise RecordError(f"kernels/__init__.py exports no {name}")
@@ -126,10 +127,24 @@ def code_hash(paths: Iterable[str | Path], root: Path = ROOT) -> str:
     """A hash of what the code says: comments, docstrings, line breaks and the Python version do not enter."""
     digest = hashlib.sha256()
     for path in closure(paths, root):
-        tree = ast.parse(path.read_text(encoding="utf-8"), str(path))
-        entry = [str(path.relative_to(root)), canonical(tree)]
-        digest.update(json.dumps(entry, separators=(",", ":")).encode())
+        said = canonical_text(path.read_text(encoding="utf-8"), str(path))
+        digest.update(f"[{json.dumps(str(path.relative_to(root)))},{said}]".encode())
     return digest.hexdigest()
+
+
+def tree_of(path: Path) -> ast.Module:
+    return parsed(path.read_text(encoding="utf-8"), str(path))
+
+
+# Many records come from the same few files, and each file is parsed once.
+@cache
+def parsed(text: str, where: str) -> ast.Module:
+    return ast.parse(text, where)
+
+
+@cache
+def canonical_text(text: str, where: str) -> str:
+    return json.dumps(canonical(parsed(text, where)), separators=(",", ":"))
 
 
 def canonical(node: Any) -> Any:
