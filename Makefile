@@ -5,7 +5,7 @@ ENGINE ?= mkdocs
 SITE = .venv/site/bin/python
 TEST = .venv/test/bin/python
 
-.PHONY: serve site test fast check bake bake-cpu charts test-matrix lighthouse clean
+.PHONY: serve site test check bake-cpu charts test-matrix lighthouse clean
 
 serve: .venv/site/ready ; $(SITE) scripts/prepare.py && NO_MKDOCS_2_WARNING=1 $(SITE) -m mkdocs serve -a 127.0.0.1:$(PORT)
 
@@ -15,11 +15,11 @@ test: .venv/test/ready .venv/bare/ready check ; BARE_PYTHON=$(CURDIR)/.venv/bare
 
 check: .venv/test/ready ; $(TEST) -m ruff check . && $(TEST) -m mypy
 
-bake: .venv/bare/ready ; $(PYTHON) scripts/bake.py
-
 bake-cpu: .venv/test/ready ; $(TEST) scripts/bake.py --cpu
 
 charts: .venv/test/ready ; $(TEST) scripts/charts.py
+
+test-matrix: .venv/test/ready $(patsubst pins/%.txt,.venv/%/ready,$(wildcard pins/triton-*.txt)) ; $(TEST) scripts/matrix.py
 
 lighthouse: .venv/site/ready ; npm install --silent && node scripts/lighthouse.mjs
 
