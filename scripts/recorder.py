@@ -59,13 +59,23 @@ def lane_runs(offsets: np.ndarray, mask: np.ndarray, size: int) -> list[list[Any
 
 def printable(value: Any) -> str:
     """Four digits: what a reader sees, and few enough that every machine writes the same ones."""
-    return f"{value + 0.0:.4g}" if np.issubdtype(value.dtype, np.floating) else str(int(value))
+    if not np.issubdtype(value.dtype, np.floating):
+        return str(int(value))
+    return "?" if np.isnan(value) else f"{value + 0.0:.4g}"
 
 
 def printable_values(data: np.ndarray, known: np.ndarray | bool = True) -> str:
     """The values in row-major order, a question mark for each lane whose value nothing defines."""
     known = np.broadcast_to(known, data.shape)
     return " ".join(printable(value) if shown else "?" for value, shown in zip(data.flat, known.flat, strict=True))
+
+
+def unconverted(node: ast.expr) -> ast.expr:
+    """Give the `x` of `x.to(...)`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=inner, attr="to")):
+            return inner
+    return node
 
 
 def without_comments(text: str) -> str:
@@ -115,14 +125,22 @@ class Source:
         text = ast.get_source_segment(self.code, calls[0]) if len(calls) == 1 else None
         return {"text": text} if text else {}
 
+    def added(self, line: int) -> Event:
+        """Name the two variables that the statement at `line` adds, if it does nothing else."""
+        match self.statements[line][2]:
+            case ast.Assign(value=ast.BinOp(left=left, op=ast.Add(), right=right)):
+                names = [node.id for node in map(unconverted, (left, right)) if isinstance(node, ast.Name)]
+                return {"adds": names} if len(names) == 2 else {}
+        return {}
+
 
 class Recorder:
-    def __init__(self, kernel: InterpretedFunction, tensors: dict[str, torch.Tensor], values_of: tuple[int, ...] | None):
+    def __init__(self, kernel: InterpretedFunction, tensors: dict[str, torch.Tensor]):
         for name, tensor in tensors.items():
             if not tensor.is_contiguous():
                 raise ValueError(f"{name}: expected a contiguous tensor, got strides {tensor.stride()}")
         self.source = Source(kernel)
-        self.tensors, self.values_of = tensors, values_of
+        self.tensors = tensors
         self.arguments: dict[str, int | float] = {}
         self.programs: dict[tuple[int, ...], list[Event]] = {}
         self.grid: tuple[int, ...] = ()
@@ -136,9 +154,6 @@ class Recorder:
         event = {"op": op, **self.source.place(self.line), **fields}
         self.programs[self.program].append(event)
         return event
-
-    def values(self, data: np.ndarray, known: np.ndarray | bool = True) -> Event:
-        return {"values": printable_values(data, known)} if self.program == self.values_of else {}
 
     # Memory
 
@@ -169,19 +184,21 @@ class Recorder:
 
     def on_load(self, pointers: Any, mask: Any, other: Any, result: Any) -> None:
         # Without `other` the interpreter puts a zero into the masked lanes; a GPU promises nothing about them.
-        known = mask.data.astype(bool) if other is None else True
-        fields = self.values(result.data, known)
+        # A NaN says so, and spreads to whatever is computed from it.
+        if other is None and np.issubdtype(result.data.dtype, np.floating):
+            result.data[~mask.data.astype(bool)] = np.nan
+        fields = {"values": printable_values(result.data)}
         if other is not None and np.unique(other.data).size == 1:
             fields = {"other": printable(other.data.flat[0])} | fields
         self.loads.append((result.data, self.access("load", pointers, mask, **fields)))
 
     def on_store(self, pointers: Any, value: Any, mask: Any) -> None:
         stored = np.broadcast_to(value.data, pointers.data.shape)
-        self.access("store", pointers, mask, **self.values(stored, mask.data.astype(bool)))
+        self.access("store", pointers, mask, values=printable_values(stored, mask.data.astype(bool)))
 
     def on_reduction(self, name: str, block: Any, result: Any) -> None:
         shape = [int(size) for size in block.shape]
-        self.emit(name, **self.source.call_text(self.line, name), shape=shape, **self.values(result.handle.data))
+        self.emit(name, **self.source.call_text(self.line, name), shape=shape, values=printable_values(result.handle.data))
 
     # Variables, from one line of the kernel to the next
 
@@ -243,7 +260,7 @@ class Recorder:
         if value.dtype.is_ptr():
             return self.lanes(data)
         if value.dtype.is_floating():
-            return self.values(data)
+            return {**self.source.added(self.line), "values": printable_values(data)}
         return {"runs": runs(data.ravel().astype(int).tolist())}
 
     # Switching on and off
@@ -313,19 +330,11 @@ class Recorder:
         return around
 
 
-def record(
-    kernel: InterpretedFunction,
-    launch: Callable[[], Any],
-    tensors: dict[str, torch.Tensor],
-    values_of: tuple[int, ...] | None = None,
-) -> Event:
-    """Run `launch`, which launches `kernel` once on `tensors`, and return what each program did.
-
-    Values are kept for the one program `values_of` alone: offsets repeat themselves and cost little, values do not.
-    """
+def record(kernel: InterpretedFunction, launch: Callable[[], Any], tensors: dict[str, torch.Tensor]) -> Event:
+    """Run `launch`, which launches `kernel` once on `tensors`, and return what each program did."""
     if not isinstance(kernel, InterpretedFunction):
         raise RuntimeError("kernel: expected one defined under TRITON_INTERPRET=1; triton was imported without it")
-    recorder = Recorder(kernel, tensors, values_of and (*values_of, 0, 0)[:3])
+    recorder = Recorder(kernel, tensors)
     with recorder.attached():
         launch()
     axes = max(axis for axis in (1, 2, 3) if axis == 1 or recorder.grid[axis - 1] > 1)
@@ -338,7 +347,6 @@ def record(
             name: {"shape": list(tensor.shape), "dtype": str(tensor.dtype).removeprefix("torch.")}
             for name, tensor in tensors.items()
         },
-        "values_of": values_of and list(values_of),
         "programs": [{"id": list(index[:axes]), "events": events} for index, events in sorted(recorder.programs.items())],
     }
 

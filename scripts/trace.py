@@ -109,16 +109,22 @@ def element(tensor: str, shape: list[int], offset: int) -> str:
     return f"{tensor}[{', '.join(map(str, [offset, *reversed(indices)]))}]"
 
 
+def masks(program: Record) -> bool:
+    return any(run[0] == "masked" for event in program["events"] for run in event.get("lanes", []))
+
+
 def element_html(name: str, trace: Record, src: str) -> str:
     """The whole element for a page, on one line: Markdown would take a blank line as the end of the HTML."""
     blocks = [event["shape"] for program in trace["programs"] for event in program["events"] if event["op"] == "load"]
     grid = " by ".join(map(str, trace["grid"]))
     lanes = " by ".join(map(str, max(blocks, key=len, default=[])))
     triton = trace["environment"]["triton"]
+    special = masks(trace["programs"][-1]) and not masks(trace["programs"][0])
+    hint = "Choose the last program to see the mask at work. " if special else ""
     caption = (
-        f"A recorded run of <code>{escape(trace['kernel'])}</code>: {grid} programs, each with a block of {lanes} positions, "
-        f"called lanes. Triton {escape(triton)}’s interpreter ran the programs one after another; "
-        "a GPU runs them in no order you may rely on."
+        f"A recorded run of <code>{escape(trace['kernel'])}</code> on a small example, not on the inputs of the page’s programs: "
+        f"{grid} programs, each with a block of {lanes} positions, called lanes. {hint}"
+        f"Triton {escape(triton)}’s interpreter ran the programs one after another; a GPU runs them in no order you may rely on."
     )
     return (
         f'<figure class="stepper-figure" id="trace-{name.replace("/", "-").replace("_", "-")}">'

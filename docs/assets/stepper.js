@@ -72,6 +72,7 @@ function words(event, tensors) {
   if (event.lanes) return `works out ${name}, which points into ${event.tensor}`;
   const value = block?.[0] ?? single(event);
   if (!shape.length) return `sets ${name}${value === undefined ? "" : ` to ${value}`}`;
+  if (event.adds) return `adds ${event.adds.join(" and ")} lane by lane into ${name}`;
   if (!block) return `works out ${name} in each of ${lanes}`;
   if (event.dtype !== "int1") return `works out ${name}, a number for each lane: ${Math.min(...block)} to ${Math.max(...block)}`;
   const on = block.filter(Boolean).length;
@@ -85,7 +86,7 @@ function content(event) {
   if (event.lanes) return offsets(event).map(([state], i) => [state, values[i] ?? ""]);
   if (event.dtype === "int1") return expand(event.runs).map((on) => (on ? ["on", "true"] : ["masked", "false"]));
   if (event.runs) return expand(event.runs).map((number) => ["on", String(number)]);
-  return range(product(event.shape)).map((i) => ["on", values[i] ?? ""]);
+  return range(product(event.shape)).map((i) => [values[i] === "?" ? "masked" : "on", values[i]]);
 }
 
 const offsets = (event) => event.lanes.flatMap(([state, ...run]) => expand([run]).map((offset) => [state, String(offset)]));
@@ -99,8 +100,8 @@ function segments(lanes) {
   return groups.map(({ state, texts }) => {
     const counting = texts.every((text, i) => text === texts[0] || +text === +texts[0] + i);
     const thin = texts.length < lanes.length / 8;
-    const last = texts.at(-1) === texts[0] || thin ? "" : texts.at(-1);
-    const first = counting ? texts[0] : `${texts.slice(0, 3).join(" ")} …`;
+    const last = counting && texts.at(-1) === texts[0] ? "" : texts.at(-1);
+    const first = thin && last ? "" : counting ? texts[0] : `${texts.slice(0, 3).join(" ")} …`;
     return `<i class="seg ${state}${thin ? " thin" : ""}" style="width:${(100 * texts.length) / lanes.length}%"><b>${first}</b><b>${last}</b></i>`;
   });
 }
@@ -150,13 +151,14 @@ class ProgramStepper extends HTMLElement {
   start(trace, signal) {
     this.trace = trace;
     this.step = 0;
-    this.number = Math.max(0, trace.programs.findIndex((program) => String(program.id) === String(trace.values_of)));
+    this.number = 0;
     this.measure();
     this.innerHTML = this.frame();
     this.find = (selector) => this.querySelector(selector);
     this.addEventListener("click", (event) => this.press(event.target.closest("button")), { signal });
     this.addEventListener("change", (event) => this.choose(+event.target.value), { signal });
     this.addEventListener("keydown", (event) => this.key(event), { signal });
+    this.addEventListener("keyup", (event) => this.spaceIsOurs(event) && event.preventDefault(), { signal });
     this.draw();
   }
 
@@ -198,9 +200,14 @@ class ProgramStepper extends HTMLElement {
     if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select")) return;
     if (event.key === "ArrowLeft") this.go(this.step - 1);
     else if (event.key === "ArrowRight") this.go(this.step + 1);
-    else if (event.key === " " && !event.target.matches("button")) this.toggle();
+    else if (this.spaceIsOurs(event)) this.toggle();
     else return;
     event.preventDefault();
+  }
+
+  // Space presses the buttons that act; on one that chooses a program it plays, as elsewhere in the picture.
+  spaceIsOurs(event) {
+    return event.key === " " && !event.target.matches("select, button:not([data-program])");
   }
 
   choose(number) {
@@ -245,14 +252,14 @@ class ProgramStepper extends HTMLElement {
       `<button type="button" aria-label="${label}" title="${label}" ${more}>${icon(label)}</button>`;
     const ids = trace.programs.map((program) => program.id.join(", "));
     const choices = ids.length > CHOICES
-      ? `<select aria-label="Program">${ids.map((id, i) => `<option value="${i}"${i === this.number ? " selected" : ""}>${id}</option>`).join("")}</select>`
+      ? `<select aria-label="Program">${ids.map((id, i) => `<option value="${i}">${id}</option>`).join("")}</select>`
       : ids.map((id, i) => `<button type="button" data-program="${i}" aria-label="Program ${id}">${id}</button>`).join("");
     const given = Object.entries(trace.arguments).map(([name, value]) => `${safe(name)} = ${value}`);
     return `<div class="stepper" role="group" tabindex="0" aria-label="${safe(trace.kernel)}, step by step. Arrow keys step, space plays.">
-      <div class="stepper-bar"><div>Program ${choices}</div>
-        <div><span class="stepper-count"></span>${button("Restart")}${button("Step back")}${button("Play", "data-play")}${button("Step forward")}</div></div>
+      <div class="stepper-bar"><div class="choices">Program ${choices}</div><span class="stepper-count"></span>
+        <code class="stepper-line" aria-hidden="true"></code><div>${button("Restart")}${button("Step back")}${button("Play", "data-play")}${button("Step forward")}</div></div>
       <pre class="stepper-code"><code></code></pre>
-      <p class="stepper-given"><span>Launched with ${given.join(", ")}.</span><span class="keys">Keys: ← and → step, space plays</span></p>
+      <p class="stepper-given"><span>Launched with ${given.join(", ")}.</span><span class="keys">Click the picture, then ← and → step, space plays</span></p>
       <p class="stepper-sentence" aria-live="polite"></p>
       <div class="stepper-picture" role="img" aria-label="The block on chip and the tensors in memory"></div></div>`;
   }
@@ -265,7 +272,8 @@ class ProgramStepper extends HTMLElement {
     this.find("[aria-label='Step back']").setAttribute("aria-disabled", step === 0);
     this.find("[aria-label='Step forward']").setAttribute("aria-disabled", step === last);
     this.find(".stepper-count").textContent = `Step ${step + 1} of ${last + 1}`;
-    this.find("code").innerHTML = this.trace.source.map((text, i) => line(text, i + 1, event)).join("");
+    this.find(".stepper-code code").innerHTML = this.trace.source.map((text, i) => line(text, i + 1, event)).join("");
+    this.find(".stepper-line").innerHTML = marked(this.trace.source[event.line - 1].trim(), event);
     this.find(".stepper-sentence").textContent = `Program ${program.id.join(", ")} ${words(event, this.trace.tensors)}.`;
     this.find(".stepper-picture").innerHTML = this.chip(event) + this.memory(event) + this.legend();
   }
@@ -284,12 +292,12 @@ class ProgramStepper extends HTMLElement {
     });
     const pointing = event.shape.length > 0 && isAccess(event);
     const id = this.program.id.join(", ");
-    const values = this.trace.values_of?.join(", ") ?? id;
-    return `<p class="where">On chip: the block of program ${id}<small>${values === id ? "" : `Values were recorded for program ${values} alone.`}</small></p>
+    const blocks = this.blocks.length === 1 ? "block" : "blocks";
+    return `<p class="where">On chip: the ${blocks} of program ${id}</p>
       <div class="scalars">${scalars.join("")}</div>
       <div class="block ${this.flat ? "cells" : ""}" style="--lanes:${this.lanes};--share:${this.lanes / this.width}">
         ${this.strips("<em>lane</em>", range(this.lanes).map((i) => ["axis", String(i)]))}${rows.join("")}
-        ${this.strips("<em>points at</em>", pointing && offsets(event), pointing)}</div>`;
+        <div class="offsets${pointing ? "" : " unused"}">${this.strips(`<em>offset in ${safe(event.tensor ?? "")}</em>`, pointing && offsets(event), pointing)}</div></div>`;
   }
 
   strips(label, lanes, now) {
@@ -324,9 +332,17 @@ class ProgramStepper extends HTMLElement {
 
   legend() {
     const has = (state) => this.accesses.some((event) => lanesIn(event, state));
-    const entry = (state, text) => `<span><i class="mark ${state}"></i>${text}</span>`;
-    return `<p class="legend">${entry("on now", "read or written in this step")}${entry("on", "in an earlier step")}${
-      has("masked") ? entry("masked", "masked off, not touched") : ""}${has("outside") ? entry("outside", "outside the tensor") : ""}</p>`;
+    const undefinedLanes = this.accesses.some((event) => event.op === "load" && event.values?.includes("?"));
+    const swatch = (classes) => `<i class="${classes}"></i>`;
+    const entries = [
+      [swatch("cell on now"), "set on chip in this step"],
+      [swatch("mark on now"), "read or written in memory in this step"],
+      [swatch("cell on") + swatch("mark on"), "in an earlier step"],
+      has("masked") && [swatch("mark masked"), "masked off, not touched"],
+      has("outside") && [swatch("mark outside"), "outside the tensor"],
+      undefinedLanes && ["<b>?</b>", "undefined: nothing was loaded, nothing will be stored"],
+    ];
+    return `<p class="legend">${entries.filter(Boolean).map(([sign, text]) => `<span>${sign}${text}</span>`).join("")}</p>`;
   }
 }
 
@@ -334,10 +350,13 @@ const icon = (name) => `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${I
 
 function line(text, number, event) {
   if (number < event.line || number > (event.last_line ?? event.line)) return `<span class="line">${safe(text)}</span>`;
+  return `<span class="line lit" aria-current="step">${marked(text, event)}</span>`;
+}
+
+function marked(text, event) {
   const part = event.text ?? event.name;
   const [before, ...after] = text.split(part);
-  const marked = after.length ? `${safe(before)}<u>${safe(part)}</u>${safe(after.join(part))}` : safe(text);
-  return `<span class="line lit" aria-current="step">${marked}</span>`;
+  return after.length ? `${safe(before)}<u>${safe(part)}</u>${safe(after.join(part))}` : safe(text);
 }
 
 customElements.define("program-stepper", ProgramStepper);

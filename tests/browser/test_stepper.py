@@ -15,6 +15,7 @@ ADD_STEPS = [
     ("mask = offsets < n_elements", "Program 3 works out mask: true in 232 lanes, false in 24."),
     ("x = tl.load(x_ptr", "Program 3 loads x[768] to x[999]; 24 lanes are masked off (they point past the end of x)."),
     ("y = tl.load(y_ptr", "Program 3 loads y[768] to y[999]; 24 lanes are masked off (they point past the end of y)."),
+    ("out = x.to", "Program 3 adds x and y lane by lane into out."),
     ("tl.store(out_ptr", "Program 3 stores out[768] to out[999]; 24 lanes are masked off (they point past the end of out)."),
 ]
 
@@ -38,7 +39,12 @@ def tab_to(page, label: str) -> None:
 def test_a_program_is_stepped_by_keyboard_alone(fresh):
     page = fresh(ADD)
     page.wait_for_selector(STEPPER)
-    tab_to(page, "add_kernel, step by step")
+    assert said(page) == "Program 0 asks for its number: pid = 0.", "it opens on another program than the first"
+    tab_to(page, "Program 3")
+    page.keyboard.press("Enter")
+    for _ in range(4):
+        page.keyboard.press("Shift+Tab")
+    assert focused(page).startswith("add_kernel, step by step")
     assert page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineWidth)") >= 2
     for code, words in ADD_STEPS:
         assert page.locator(LIT).inner_text().strip().startswith(code)
@@ -50,9 +56,8 @@ def test_a_program_is_stepped_by_keyboard_alone(fresh):
 
     tab_to(page, "Program 0")
     page.keyboard.press("Enter")
-    assert said(page) == "Program 0 loads y[0] to y[255].", "another program keeps the step"
+    assert said(page) == "Program 0 adds x and y lane by lane into out.", "another program keeps the step"
     assert page.locator("[aria-pressed=true]").inner_text() == "0"
-    assert "Values were recorded for program 3 alone." in page.locator(STEPPER).inner_text()
     tab_to(page, "Restart")
     page.keyboard.press("Enter")
     assert said(page) == "Program 0 asks for its number: pid = 0."
@@ -62,6 +67,7 @@ def test_every_step_of_softmax_is_said_and_drawn(fresh):
     page = fresh(SOFTMAX)
     page.wait_for_selector(STEPPER)
     page.locator(STEPPER).focus()
+    page.get_by_role("button", name="Program 1", exact=True).click()
     told = []
     for _ in range(9):
         told.append(said(page))
@@ -82,7 +88,8 @@ def test_it_plays_only_when_asked_and_pauses(site, fresh):
     page.goto(site.url + ADD)
     page.wait_for_selector(STEPPER)
     page.clock.run_for(10_000)
-    assert said(page) == ADD_STEPS[0][1], "it plays on its own"
+    assert page.locator(".stepper-count").inner_text().startswith("Step 1 "), "it plays on its own"
+    page.get_by_role("button", name="Program 3", exact=True).click()
     page.locator(STEPPER).focus()
     page.keyboard.press("Space")
     assert page.locator(SENTENCE).get_attribute("aria-live") == "off"
@@ -97,6 +104,45 @@ def test_it_plays_only_when_asked_and_pauses(site, fresh):
     page.clock.run_for(20_000)
     assert said(page) == ADD_STEPS[-1][1]
     assert page.get_by_role("button", name="Play").count() == 1, "it does not stop at the end"
+
+
+def test_space_plays_from_a_program_button_and_never_scrolls(fresh):
+    page = fresh(ADD)
+    page.get_by_role("button", name="Program 2", exact=True).click()
+    top = page.evaluate("scrollY")
+    page.keyboard.press("Space")
+    assert page.get_by_role("button", name="Pause").count() == 1
+    page.keyboard.press("Space")
+    assert page.get_by_role("button", name="Play").count() == 1
+    page.get_by_role("button", name="Step forward").focus()
+    page.keyboard.press("Space")
+    assert said(page) == "Program 2 works out offsets, a number for each lane: 512 to 767."
+    assert page.evaluate("scrollY") == top
+
+
+def test_undefined_lanes_and_both_colors_are_explained(fresh):
+    page = fresh(ADD)
+    page.get_by_role("button", name="Program 3", exact=True).click()
+    for _ in range(5):
+        page.get_by_role("button", name="Step forward").click()
+    assert page.locator(".block .seg.masked", has_text="?").count() == 3, "x, y and their sum"
+    legend = page.locator(".legend").inner_text()
+    assert "undefined: nothing was loaded, nothing will be stored" in legend
+    assert "set on chip in this step" in legend and "read or written in memory in this step" in legend
+    assert page.get_by_text("offset in x").count() == 0, "offsets are shown where nothing is loaded or stored"
+
+
+def test_on_a_phone_program_and_line_stay_in_view(fresh):
+    page = fresh(ADD, width=390)
+    page.get_by_role("button", name="Program 3", exact=True).click()
+    for _ in range(3):
+        page.get_by_role("button", name="Step forward").click()
+    page.locator(".where.memory").evaluate("e => scrollTo(0, scrollY + e.getBoundingClientRect().top - 400)")
+    for selector in ("[data-program='3']", ".stepper-line", "[data-play]", ".where.memory"):
+        assert 0 < page.locator(selector).bounding_box()["y"] < 500, selector
+    assert page.locator(".stepper-line").inner_text() == "x = tl.load(x_ptr + offsets, mask=mask)"
+    for text in ("false", "?", "1023"):
+        assert page.locator(".seg.masked b", has_text=text).is_visible(), text
 
 
 def test_nothing_moves_under_reduced_motion(site, fresh):
