@@ -37,6 +37,7 @@ def to_svg(canvas: Canvas, prefix: str, title: str, alt: str) -> str:
         element.text = words
         root.insert(position, element)
     ElementTree.register_namespace("", SVG.strip("{}"))
+    ElementTree.register_namespace("xlink", XLINK[1:].split("}")[0])
     return recolor(ElementTree.tostring(root, encoding="unicode")) + "\n"
 
 
@@ -50,8 +51,6 @@ def shorten(root: ElementTree.Element) -> None:
                 element.set(name, round_numbers(element.attrib[name]))
         if re.match(r"rotate\(-?0 ", element.get("transform", "")):
             del element.attrib["transform"]
-        if XLINK in element.attrib:
-            element.set("href", element.attrib.pop(XLINK))
         if "style" in element.attrib:
             style = element.attrib["style"].replace("font-family: 'DejaVu Sans'; ", "").replace("; stroke-dashoffset: 0", "")
             element.set("style", style.replace("; text-anchor: start", ""))
@@ -99,8 +98,9 @@ def rename_ids(root: ElementTree.Element, prefix: str) -> None:
         else:
             element.attrib.pop("id", None)
     for element in root.iter():
-        if "href" in element.attrib:
-            element.set("href", "#" + names[element.attrib["href"][1:]])
+        # A plain href would trip the theme's instant navigation, which takes every one for a page's address.
+        if XLINK in element.attrib:
+            element.set(XLINK, "#" + names[element.attrib[XLINK][1:]])
 
 
 def recolor(svg: str) -> str:
