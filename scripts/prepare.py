@@ -224,12 +224,15 @@ def write_compatibility() -> None:
         versions = [record["environment"]["triton"], record["environment"]["torch"], record["versions"]["numpy"]]
         rows.append([*versions, tests["passed"], tests["failed"], *compiled])
     records.write_text(DOCS / "generated" / "compatibility.html", html_table(rows, "What each version of Triton passed"))
-    rows = [["GPU", "driver", "Triton", "torch", "last bake", "records"]]
+    rows = [["GPU", "driver", "Triton", "torch", "last bake", "records", "state"]]
     for machine in machines():
-        baked = [record["environment"] for _, record in records.all_records(machine)]
-        if baked and baked[0]["gpu"]:
-            newest = max(baked, key=lambda environment: environment["measured_at"])
-            rows.append([*(newest[key] for key in ("gpu", "driver", "triton", "torch")), newest["measured_at"][:10], len(baked)])
+        baked = [record for _, record in records.all_records(machine)]
+        if baked and baked[0]["environment"]["gpu"]:
+            newest = max((record["environment"] for record in baked), key=lambda environment: environment["measured_at"])
+            stale = sum(not records.is_fresh(record) for record in baked)
+            state = f"{stale} older than their code: renew with python scripts/bake.py on it" if stale else "all of this code"
+            versions = [newest[key] for key in ("gpu", "driver", "triton", "torch")]
+            rows.append([*versions, newest["measured_at"][:10], len(baked), state])
     records.write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
 
 
