@@ -21,7 +21,7 @@ charts: .venv/test/ready ; $(TEST) scripts/charts.py
 
 test-matrix: .venv/test/ready $(patsubst pins/%.txt,.venv/%/ready,$(wildcard pins/triton-*.txt)) ; $(TEST) scripts/matrix.py
 
-lighthouse: .venv/site/ready ; npm install --silent && node scripts/lighthouse.mjs
+lighthouse: .venv/site/ready ; npm install --silent --prefix scripts && node scripts/lighthouse.mjs
 
 clean: ; rm -rf build site docs/programs docs/data docs/generated
 

@@ -22,12 +22,21 @@ async function attach(button) {
   button.setAttribute("aria-label", label);
 }
 
-function attachAll() {
+// The text must be there before the click, because a browser lets a page write to the clipboard only during one.
+const near = new IntersectionObserver((entries) => {
+  for (const { isIntersecting, target } of entries) {
+    if (!isIntersecting) continue;
+    near.unobserve(target);
+    attach(target);
+  }
+}, { rootMargin: "100% 0px" });
+
+function watchAll() {
   for (const button of document.querySelectorAll("[data-program] button[data-clipboard-target]:not([data-whole])")) {
     button.dataset.whole = "";
-    attach(button);
+    near.observe(button);
   }
 }
 
-new MutationObserver(attachAll).observe(document.documentElement, { childList: true, subtree: true });
-attachAll();
+new MutationObserver(watchAll).observe(document.documentElement, { childList: true, subtree: true });
+watchAll();

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, sync_playwright
 
 from tests.docs import pages
 
@@ -113,9 +113,20 @@ def fresh(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
 
 
 def settle(page: Page) -> None:
-    """Wait until faces, buttons and the programs behind them are there."""
+    """Wait until the faces and the copy buttons are there."""
     page.wait_for_function("document.fonts.status === 'loaded'")
     page.wait_for_function(
         "[...document.querySelectorAll('.highlight[data-program]')]"
-        ".every((block) => block.querySelector('button[data-clipboard-target][aria-label]'))"
+        ".every((block) => block.querySelector('button[data-md-type=copy]'))"
     )
+
+
+def press_copy(page: Page, block: Locator) -> str:
+    """Press the copy button of a Python block, once it has its program; return what the clipboard then holds."""
+    block.scroll_into_view_if_needed()
+    button = block.locator("button[data-md-type=copy][aria-label]")
+    button.wait_for()
+    page.evaluate("navigator.clipboard.writeText('')")
+    button.click()
+    page.wait_for_function("navigator.clipboard.readText().then((text) => text !== '')")
+    return page.evaluate("navigator.clipboard.readText()")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.conftest import settle
+from tests.browser.conftest import press_copy, settle
 from tests.browser.test_every_page import ADDRESSES
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -20,13 +20,10 @@ def test_every_button_copies_its_program(address, site, context_of):
         block = blocks.nth(number)
         program = block.get_attribute("data-program")
         assert program, f"a Python block without data-program: {block.inner_text()[:200]}"
-        page.evaluate("navigator.clipboard.writeText('')")
+        copied = press_copy(page, block)
+        assert copied.encode() == (site.folder / "programs" / f"{program}.py").read_bytes(), program
         button = block.locator("button[data-md-type=copy]")
         assert button.get_attribute("aria-label") == button.get_attribute("title") == "Copy the whole program"
-        button.click()
-        page.wait_for_function("navigator.clipboard.readText().then((text) => text !== '')")
-        copied = page.evaluate("navigator.clipboard.readText()")
-        assert copied.encode() == (site.folder / "programs" / f"{program}.py").read_bytes(), program
     page.close()
 
 
@@ -45,8 +42,5 @@ def test_without_the_programs_a_button_copies_its_block_and_says_so(site, fresh)
     page.goto(site.url + "course/first-kernel/")
     settle(page)
     block = page.locator(BLOCKS).first
-    button = block.locator("button[data-md-type=copy]")
-    assert "could not be loaded" in button.get_attribute("aria-label")
-    button.click()
-    page.wait_for_function("navigator.clipboard.readText().then((text) => text !== '')")
-    assert page.evaluate("navigator.clipboard.readText()").strip() == block.locator("code").inner_text().strip()
+    assert press_copy(page, block).strip() == block.locator("code").inner_text().strip()
+    assert "could not be loaded" in block.locator("button[data-md-type=copy]").get_attribute("aria-label")

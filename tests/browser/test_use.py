@@ -4,7 +4,7 @@ import gzip
 
 import pytest
 
-from tests.browser.conftest import settle
+from tests.browser.conftest import press_copy, settle
 
 pytestmark = pytest.mark.xdist_group("browser")
 CHAPTER = "course/first-kernel/"
@@ -34,10 +34,8 @@ def test_instant_navigation_keeps_the_page_and_the_copy_buttons_follow(site, fre
     assert page.evaluate("window.marker") is True, "the whole page was loaded anew"
     settle(page)
     block = page.locator(".highlight[data-program]:visible").first
-    block.locator("button[data-md-type=copy]").click()
-    page.wait_for_function("navigator.clipboard.readText().then((text) => text !== '')")
     program = site.folder / "programs" / f"{block.get_attribute('data-program')}.py"
-    assert page.evaluate("navigator.clipboard.readText()").encode() == program.read_bytes()
+    assert press_copy(page, block).encode() == program.read_bytes()
 
 
 def test_search_opens_a_result_by_keyboard(fresh):
@@ -52,29 +50,28 @@ def test_search_opens_a_result_by_keyboard(fresh):
     page.wait_for_function("document.querySelector('article.md-content__inner').innerText.toLowerCase().includes('softmax')")
 
 
-def test_the_keyboard_reaches_everything_and_shows_where_it_is(fresh):
-    page = fresh(CHAPTER)
+FOCUS = """() => {
+    const e = document.activeElement, style = getComputedStyle(e);
+    const kinds = { skip: ".md-skip", nav: ".md-nav--primary a", code: "pre > code", copy: "[data-program] button[data-md-type=copy]" };
+    return {
+        kind: Object.keys(kinds).find((kind) => e.matches(kinds[kind])) ?? "",
+        outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1,
+        html: e.outerHTML.slice(0, 120),
+    };
+}"""
+
+
+@pytest.mark.parametrize(("width", "kinds"), [(1280, ["skip", "nav", "copy"]), (390, ["skip", "copy", "code"])])
+def test_the_keyboard_reaches_everything_and_shows_where_it_is(width, kinds, fresh):
+    page = fresh(CHAPTER, width=width)
     settle(page)
-    seen = []
-    for _ in range(80):
+    stops = []
+    while len(stops) < 80 and not set(kinds) <= {stop["kind"] for stop in stops}:
         page.keyboard.press("Tab")
-        focus = page.evaluate(
-            """() => {
-                const e = document.activeElement, style = getComputedStyle(e);
-                return {
-                    skip: e.matches(".md-skip"), nav: e.matches(".md-nav--primary a"), code: e.matches("pre > code"),
-                    copy: e.matches("[data-program] button[data-md-type=copy]"), html: e.outerHTML.slice(0, 120),
-                    outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1,
-                };
-            }"""
-        )
-        seen.append(focus)
-        if focus["copy"] and any(earlier["code"] for earlier in seen):
-            break
-    assert seen[0]["skip"], f"the first stop is {seen[0]['html']}"
-    for stop in ("nav", "code", "copy"):
-        assert any(focus[stop] for focus in seen), f"Tab never reaches a {stop}"
-    assert [focus["html"] for focus in seen if not focus["outlined"] and (focus["nav"] or focus["code"] or focus["copy"])] == []
+        stops.append(page.evaluate(FOCUS))
+    assert stops[0]["kind"] == "skip", stops[0]["html"]
+    assert set(kinds) <= {stop["kind"] for stop in stops}
+    assert [stop["html"] for stop in stops if stop["kind"] and not stop["outlined"]] == []
 
 
 def test_the_skip_link_leads_to_the_text(fresh):
