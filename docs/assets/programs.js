@@ -16,7 +16,7 @@ function source(name) {
 
 async function attach(button) {
   const text = await source(button.closest("[data-program]").dataset.program);
-  const label = text === undefined ? "Copy this block (the whole program could not be loaded)" : "Copy the whole program";
+  const label = text === undefined ? "Copy this block (the whole file could not be loaded)" : "Copy the whole file";
   if (text !== undefined) button.dataset.clipboardText = text;
   button.title = label;
   button.setAttribute("aria-label", label);

@@ -2,9 +2,8 @@
 
 const widths = new ResizeObserver((entries) => {
   for (const { target } of entries) {
-    const scrolls = target.scrollWidth > target.clientWidth;
-    target.toggleAttribute("tabindex", scrolls);
-    if (scrolls) target.tabIndex = 0;
+    if (target.scrollWidth > target.clientWidth) target.tabIndex = 0;
+    else target.removeAttribute("tabindex");
   }
 });
 

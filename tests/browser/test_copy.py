@@ -23,7 +23,7 @@ def test_every_button_copies_its_program(address, site, context_of):
         copied = press_copy(page, block)
         assert copied.encode() == (site.folder / "programs" / f"{program}.py").read_bytes(), program
         button = block.locator("button[data-md-type=copy]")
-        assert button.get_attribute("aria-label") == button.get_attribute("title") == "Copy the whole program"
+        assert button.get_attribute("aria-label") == button.get_attribute("title") == "Copy the whole file"
     page.close()
 
 

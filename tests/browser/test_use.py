@@ -52,7 +52,8 @@ def test_search_opens_a_result_by_keyboard(fresh):
 
 FOCUS = """() => {
     const e = document.activeElement, style = getComputedStyle(e);
-    const kinds = { skip: ".md-skip", nav: ".md-nav--primary a", code: "pre > code", copy: "[data-program] button[data-md-type=copy]" };
+    const copy = "[data-program] button[data-md-type=copy]";
+    const kinds = { skip: ".md-skip", nav: ".md-nav--primary a", code: "pre > code", copy };
     return {
         kind: Object.keys(kinds).find((kind) => e.matches(kinds[kind])) ?? "",
         outlined: style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1,
