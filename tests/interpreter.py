@@ -114,13 +114,21 @@ def refuse_wild_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextlib.contextmanager
 def only_touching(reads: list, writes: list) -> Iterator[None]:
-    """Raise where a kernel loads or stores an element that belongs to none of the given CPU tensors."""
+    """Raise where a kernel loads an element of none of `reads`, or stores one of none of `writes` or stores one twice."""
     import numpy
 
+    unwritten = set(addresses(writes))
+
+    def once(pointers):
+        allowed = numpy.array([address in unwritten for address in pointers.tolist()], dtype=bool)
+        unwritten.difference_update(pointers.tolist())
+        return allowed
+
     with pytest.MonkeyPatch.context() as patch:
-        for name, tensors in (("create_masked_load", reads), ("create_masked_store", writes)):
-            check_addresses(patch, name, functools.partial(numpy.isin, test_elements=addresses(tensors)))
+        check_addresses(patch, "create_masked_load", functools.partial(numpy.isin, test_elements=addresses(reads)))
+        check_addresses(patch, "create_masked_store", once)
         yield
+    assert not unwritten, f"{len(unwritten)} elements were never written"
 
 
 # Where the mask stands among the arguments after the pointers; unmasked accesses pass through the masked ones.
@@ -137,7 +145,7 @@ def check_addresses(patch: pytest.MonkeyPatch, name: str, allowed: Callable) -> 
         touched = pointers.data[arguments[MASK_AT[name]].data].astype("int64")
         wild = ~allowed(touched)
         if wild.any():
-            raise IndexError(f"{name}: {wild.sum()} of {touched.size} addresses lie outside the tensors")
+            raise IndexError(f"{name}: {wild.sum()} of {touched.size} addresses are not the kernel's to touch")
         return method(self, pointers, *arguments)
 
     patch.setattr(InterpreterBuilder, name, checked)
