@@ -23,18 +23,12 @@ async function attach(button) {
 }
 
 // The text must be there before the click, because a browser lets a page write to the clipboard only during one.
-const near = new IntersectionObserver((entries) => {
-  for (const { isIntersecting, target } of entries) {
-    if (!isIntersecting) continue;
-    near.unobserve(target);
-    attach(target);
-  }
-}, { rootMargin: "100% 0px" });
+const soon = window.requestIdleCallback ?? setTimeout;
 
 function watchAll() {
   for (const button of document.querySelectorAll("[data-program] button[data-clipboard-target]:not([data-whole])")) {
     button.dataset.whole = "";
-    near.observe(button);
+    soon(() => attach(button));
   }
 }
 
