@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -46,7 +47,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 @pytest.fixture(scope="session")
 def site() -> Iterator[Site]:
     """The site, built for the address it is served at: instant navigation is off anywhere else."""
-    folder = pages.ROOT / "build" / "browser-site"
+    (pages.ROOT / "build").mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(prefix="browser-site-", dir=pages.ROOT / "build"))  # one's own: a build empties it
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
     url = f"http://127.0.0.1:{server.server_port}/"
     pages.prepare()
@@ -59,6 +61,7 @@ def site() -> Iterator[Site]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield Site(url, folder)
     server.shutdown()
+    shutil.rmtree(folder)
 
 
 @pytest.fixture(scope="session")
