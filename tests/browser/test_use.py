@@ -85,6 +85,18 @@ def test_the_skip_link_leads_to_the_text(fresh):
     assert page.evaluate("document.querySelector(`article [id='${decodeURIComponent(location.hash.slice(1))}']`) !== null")
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_an_anchor_leads_to_its_heading(width, fresh):
+    page = fresh(CHAPTER, width=width)
+    last = page.locator("h2[id]").last.get_attribute("id")
+    page = fresh(f"{CHAPTER}#{last}", width=width)
+    settle(page)
+    page.wait_for_timeout(500)
+    top = page.locator(f"h2[id='{last}']").evaluate("(heading) => heading.getBoundingClientRect().top")
+    bottom = page.evaluate("scrollY + innerHeight >= document.documentElement.scrollHeight - 2")
+    assert 40 <= top <= 140 or (bottom and 40 <= top <= 800), f"the heading stands {top} pixels from the top"
+
+
 def test_paper_shows_the_text_alone(fresh):
     page = fresh(CHAPTER, palette="dark")
     settle(page)
