@@ -169,3 +169,9 @@ def label_ends(canvas: Canvas, axes: Axes, curves: Sequence[Curve], labels: Sequ
             canvas.line([end[0] + 5, edge + 18], [end[1], y], color=COLORS[curve.series.color], linewidth=0.8)
         canvas.line([edge + 22], [y], **{**curve.series.line(), "linestyle": ""})
         canvas.text(edge + 30, y + 4.5, label, fontweight="bold" if curve.name == "blockwise" else "normal")
+
+
+CHARTS = {
+    "add_bandwidth": (add_bandwidth, ("first_kernel/benchmark",)),
+    "softmax_rows": (softmax_rows, ("fused_softmax/benchmark_rows",)),
+}

@@ -216,3 +216,9 @@ def bar(canvas: Canvas, y: float, unit: float, matrix: int, kernels: Sequence[Re
 
 def short(kernel: str) -> str:
     return kernel.split("(")[0].split("<")[0].split("::")[-1].removesuffix("_kernel").removeprefix("vectorized_")
+
+
+CHARTS = {
+    "softmax_shapes": (softmax_shapes, ("fused_softmax/benchmark",)),
+    "softmax_traffic": (softmax_traffic, ("fused_softmax/traffic",)),
+}

@@ -20,10 +20,8 @@ from scripts.chart_style import NARROW, WIDE, page_style
 from scripts.chart_svg import to_svg
 
 CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
-    "add_bandwidth": (chart_curves.add_bandwidth, ("first_kernel/benchmark",)),
-    "softmax_rows": (chart_curves.softmax_rows, ("fused_softmax/benchmark_rows",)),
-    "softmax_shapes": (chart_softmax.softmax_shapes, ("fused_softmax/benchmark",)),
-    "softmax_traffic": (chart_softmax.softmax_traffic, ("fused_softmax/traffic",)),
+    **chart_curves.CHARTS,
+    **chart_softmax.CHARTS,
 }
 
 

@@ -97,10 +97,14 @@ def write_benchmarks() -> None:
 def figures() -> dict[str, Any]:
     """Every number that a page may show, under the name the page uses for it."""
     machine = primary_machine()
-    found: dict[str, Any] = {"m": {}, "ceiling": {}, "counted": {}, "compiled": {}, "programs": {}, "baked": {}}
+    found: dict[str, Any] = {"m": {}, "ceiling": {}, "counted": {}, "compiled": {}, "kept": {}, "programs": {}, "baked": {}}
     for name in programs.snippet_names():
         lines = programs.inline(name).splitlines()
         found["programs"][name.replace("/", "_")] = {"lines": len(lines)}
+    for which in ("cpu", machine):  # what a program kept on the GPU stands before what it kept without one
+        for _, record in records.all_records(which) if which in machines() else []:
+            if "figures" in record:
+                found["kept"][record["name"].replace("/", "_")] = record["figures"]
     if machine not in machines():
         return found
     for row, _ in measured(machine):

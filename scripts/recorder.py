@@ -9,10 +9,11 @@ between them, because a GPU promises none.
 Three seams are used, present alike in Triton 3.6 to 3.9: Python's own line tracing for the kernel's variables, the
 public names `tl.max`, `tl.min` and `tl.sum`, and four methods of the interpreter's builder (see `attached`).
 
-`python -m scripts.recorder NAME` prints the recording of one run of `scripts/traced_runs.py` as JSON.
+`python -m scripts.recorder NAME` prints the recording of one run of `scripts/traced/`, such as first_kernel/add, as JSON.
 """
 
 import ast
+import importlib
 import inspect
 import io
 import itertools
@@ -352,6 +353,5 @@ def record(kernel: InterpretedFunction, launch: Callable[[], Any], tensors: dict
 
 
 if __name__ == "__main__":
-    from scripts.traced_runs import RUNS
-
-    json.dump(record(**RUNS[sys.argv[1]]()), sys.stdout)
+    chapter, name = sys.argv[1].split("/")
+    json.dump(record(**importlib.import_module(f"scripts.traced.{chapter}").RUNS[name]()), sys.stdout)

@@ -102,10 +102,13 @@ SOFTMAX = [
 ]
 
 ROW_OF = {"x_ptr": "*fp32", "y_ptr": "*fp32"}
-PROGRAMS = [
+FIRST_KERNEL = [
     called("snippets/first_kernel/owners.py:owner_kernel", out_ptr="*i64", n_elements=1000, BLOCK=256),
     called("snippets/first_kernel/axpy.py:axpy_kernel", a=3.0, **ROW_OF, out_ptr="*fp32", n_elements=5000, BLOCK=1024),
     called("snippets/first_kernel/no_mask.py:maskless_kernel", x_ptr="*fp32", out_ptr="*fp32", BLOCK=256),
+]
+
+FUSED_SOFTMAX = [
     called("snippets/fused_softmax/overflow.py:unshifted_kernel", **ROW_OF, row_stride=3, n_columns=3, BLOCK=4),
     called("snippets/fused_softmax/zero_fill.py:zero_filled_kernel", **ROW_OF, row_stride=5, n_columns=5, BLOCK=8),
     called(
@@ -116,6 +119,35 @@ PROGRAMS = [
         n_columns=300,
         BLOCK=512,
     ),
+]
+
+WHY_KERNELS: list[Specimen] = []
+
+BLOCK_MODEL: list[Specimen] = []
+
+GRID_MATH: list[Specimen] = []
+
+MASKING: list[Specimen] = []
+
+MEMORY: list[Specimen] = []
+
+PATTERNS: list[Specimen] = []
+
+MISTAKES: list[Specimen] = []
+
+HARDWARE: list[Specimen] = []
+
+PROGRAMS = [
+    *FIRST_KERNEL,
+    *FUSED_SOFTMAX,
+    *WHY_KERNELS,
+    *BLOCK_MODEL,
+    *GRID_MATH,
+    *MASKING,
+    *MEMORY,
+    *PATTERNS,
+    *MISTAKES,
+    *HARDWARE,
 ]
 
 SPECIMENS = [*ADD, *SOFTMAX, *PROGRAMS]

@@ -1,4 +1,4 @@
-"""Recorded executions: record the runs of `scripts/traced_runs.py`, and turn a recording into a piece of a page.
+"""Recorded executions: record the runs of `scripts/traced/`, and turn a recording into a piece of a page.
 
     python scripts/trace.py
 
@@ -6,6 +6,7 @@ writes every trace to docs/baked/cpu/traces. The standard library alone; the rec
 because Triton's interpreter must be chosen before Triton is imported.
 """
 
+import ast
 import json
 import os
 import subprocess
@@ -19,15 +20,21 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import records
 from scripts.environment import environment
 
-NAMES = ("first_kernel/add", "fused_softmax/row")
-CODE = ["scripts/recorder.py", "scripts/traced_runs.py"]
+RECORDER, TRACED = "scripts/recorder.py", "scripts/traced"
 MOST_PROGRAMS = 8
 Record = dict[str, Any]
 
 
 def runs() -> list[tuple[str, list[str]]]:
     """Every traced run with the files of code it comes from."""
-    return [(name, CODE) for name in NAMES]
+    found = []
+    for path in sorted((records.ROOT / TRACED).glob("[a-z]*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            match node:
+                case ast.Assign(targets=[ast.Name(id="RUNS")], value=ast.Dict(keys=keys)):
+                    names = [ast.literal_eval(key) for key in keys if key]
+                    found += [(f"{path.stem}/{name}", [RECORDER, f"{TRACED}/{path.name}"]) for name in names]
+    return found
 
 
 def record(name: str) -> Record:

@@ -170,6 +170,10 @@ def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
         for specimen in record.get("specimens", []):
             kernel, label = specimen["specimen"].split("/")
             found |= {("compiled", kernel, label, *path): value for path, value in leaves(specimen)}
+    kept = {record["name"]: record["figures"] for _, record in records.all_records("cpu") if "figures" in record}
+    kept |= {record["name"]: record["figures"] for record in raw if "figures" in record}
+    kept = {name.replace("/", "_"): contents for name, contents in kept.items()}
+    found |= {("kept", *path): value for path, value in leaves(kept)}
     found |= {("ceiling", "copy_gbps"): statistics.median(copies), ("ceiling", "matmul_tflops"): statistics.median(products)}
     newest = sorted(record["environment"]["measured_at"] for record in raw)[-1]
     (last,) = {json.dumps(record["environment"]) for record in raw if record["environment"]["measured_at"] == newest}
