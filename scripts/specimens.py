@@ -62,8 +62,8 @@ def launched(
     found = []
     for length, bound in registers.items():
         for dtype in DTYPES if length % 16 else ("fp32", "bf16"):
-            allowed = (spills or {}).get(length, 0)
-            found.append(Specimen(kernel, f"{prefix}{length}-{dtype}", bound, SHARED_BYTES, allowed, launcher, (rows, length), dtype))
+            label, allowed = f"{prefix}{length}-{dtype}", (spills or {}).get(length, 0)
+            found.append(Specimen(kernel, label, bound, SHARED_BYTES, allowed, launcher, (rows, length), dtype))
     return found
 
 
@@ -81,7 +81,7 @@ ADD = [
     for dtype in DTYPES
 ]
 SHORT = {1: 184, 2: 184, 4: 184, 8: 184, 16: 80, 32: 80, 64: 80, 128: 72, 256: 64, 500: 88, 512: 64}
-SHORT_BACKWARD = {1: 88, 2: 88, 4: 104, 8: 112, 16: 48, 32: 48, 64: 48, 128: 56, 250: 72, 256: 64}
+SHORT_BACKWARD = {1: 88, 2: 88, 4: 104, 8: 112, 16: 48, 32: 48, 64: 48, 128: 56, 250: 72, 256: 64, 512: 64}
 FULL = {1: 32, 8: 48, 64: 32, 256: 64, 512: 64, 1024: 40, 2048: 56, 4096: 104}
 FULL_BACKWARD = {1: 32, 8: 48, 64: 40, 256: 40, 512: 40, 1024: 40, 2048: 56, 4096: 40}
 ROW = {1024: 40, 2048: 40, 4001: 96, 4096: 64, 8192: 48, 16384: 40, 32768: 64}
