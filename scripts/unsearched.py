@@ -1,7 +1,7 @@
-"""A Markdown extension: the search passes over listings, drawings, recorded runs and tables of numbers, and finds the prose.
+"""A Markdown extension: the search finds the prose, and passes over listings, drawings, recorded runs and tables of numbers.
 
-The search plugin leaves out any element with `data-search-exclude`. It stands on elements that hold none of their own kind,
-because the plugin stops leaving out at the first end tag of that name.
+The search plugin leaves out any element with `data-search-exclude`. Here it goes on elements that hold none of their own
+kind, because the plugin stops leaving out at the first end tag of that name.
 """
 
 import re
@@ -10,7 +10,8 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.postprocessors import Postprocessor
 
-PASSED_OVER = re.compile(r'<(?=pre\b|svg\b|details class="data"|figure class="stepper-figure")(\w+)(?![^>]*data-search-exclude)')
+ELEMENTS = ("pre", "svg", 'details class="data"', 'figure class="stepper-figure"', 'p class="files"', 'a class="program"')
+PASSED_OVER = re.compile(rf"<({'|'.join(ELEMENTS)})(?=[\s>])")
 AFTER_EVERYTHING = 0
 
 
