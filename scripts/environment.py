@@ -7,7 +7,7 @@ import re
 import subprocess
 from typing import Any
 
-from scripts.records import ROOT
+from scripts.records import ROOT, RecordError
 
 SMI_FIELDS = "driver_version,power.limit,clocks.max.sm,clocks.max.memory"
 
@@ -61,5 +61,7 @@ def commit() -> str:
         head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
         told = os.environ.get("BLOCKWISE_COMMIT", "")
-        return told if re.fullmatch("[0-9a-f]{40}", told) else ""
+        if not re.fullmatch("([0-9a-f]{40})?", told):
+            raise RecordError(f"BLOCKWISE_COMMIT: expected a commit's 40 hexadecimal digits, got {told!r}") from None
+        return told
     return "" if changed.stdout.strip() else head.stdout.strip()
