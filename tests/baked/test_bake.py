@@ -99,6 +99,34 @@ def test_every_program_has_its_record(tree):
     assert not journal(tree).exists() and not list(tree.rglob("*.part"))
 
 
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def test_a_copy_without_git_is_told_its_commit(tree):
+    assert bake(tree, "--cpu", "--only", "tiny/plus", BLOCKWISE_COMMIT=COMMIT).returncode == 0
+    assert found(tree, "plus")["environment"]["commit"] == COMMIT
+
+
+def test_what_is_no_commit_is_not_recorded_as_one(tree):
+    done = bake(tree, "--cpu", "--only", "tiny/plus", BLOCKWISE_COMMIT="main")
+    assert done.returncode == 1 and "BLOCKWISE_COMMIT: expected a commit's 40 hexadecimal digits, got 'main'" in done.stdout
+    assert names(tree) == []
+
+
+def test_a_checkout_asks_git_and_nobody_else(tree):
+    git = ["git", "-C", str(tree), "-c", "user.name=a", "-c", "user.email=a@b"]
+    (tree / ".gitignore").write_text("__pycache__/\nbuild/\n")
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
+        subprocess.run([*git, *arguments], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    assert bake(tree, "--cpu", "--only", "tiny/plus", BLOCKWISE_COMMIT=COMMIT).returncode == 0
+    assert found(tree, "plus")["environment"]["commit"] == head
+    with (tree / "kernels/plus.py").open("a") as file:
+        file.write("# changed\n")
+    assert bake(tree, "--cpu", "--only", "tiny/times", BLOCKWISE_COMMIT=COMMIT).returncode == 0
+    assert found(tree, "times")["environment"]["commit"] == ""
+
+
 def test_only_a_part_is_done_where_a_part_is_asked_for(tree):
     old = trees.lay(tree, "tiny/plus", output=["old"]).read_bytes()
     assert bake(tree, "--cpu", "--only", "tiny/[at]*").returncode == 0

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.axes import Axes
 
+import main
 from scripts import charts, records
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -254,3 +255,11 @@ def test_a_record_without_what_a_chart_needs_is_named():
 def test_losses_are_said_in_words():
     behind = charts.draw("softmax_shapes", RECORDS)["sidecar"]["alt"]
     assert re.search(r"some peer is faster in [1-9]\d* of \d+ cases, at most in .*, where Liger-Kernel is at 0\.", behind)
+
+
+@pytest.mark.parametrize(("time", "words"), [(0.93456, "0.935 ms"), (1.1591, "1.16 ms"), (4.7509, "4.75 ms"), (30.04, "30.0 ms")])
+def test_a_time_reads_in_a_chart_as_in_the_text(time, words):
+    record = copy.deepcopy(RECORDS["fused_softmax/traffic"])
+    record["counters"] = [{**row, "ms": time} for row in record["counters"][-1:]]
+    assert main.ms(1e3 * time) == words
+    assert f", {words}." in charts.draw("softmax_traffic", {record["name"]: record})["sidecar"]["alt"]
