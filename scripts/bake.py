@@ -3,6 +3,7 @@
     python scripts/bake.py                  on a CUDA machine: gate, programs, benchmarks, counters, compiler figures
     python scripts/bake.py --cpu            anywhere: the programs under the interpreter, traces, compiler figures
     python scripts/bake.py --only PATTERN   only the work whose name matches, such as 'fused_softmax/*'
+    python scripts/bake.py --stale          only what has no record yet, or one older than its code
     python scripts/bake.py --pack FILE      put this machine's records into one archive (after baking)
     python scripts/bake.py --unpack FILE    check an archive and lay its records into this checkout
 
@@ -50,8 +51,8 @@ Work = tuple[str, list[str], Callable[[], dict[str, Any]]]
 class Bake:
     """One bake of one machine. The journal remembers what is done until all of it is."""
 
-    def __init__(self, cpu: bool, only: str):
-        self.cpu, self.only, self.machine = cpu, only, machine_name(cpu)
+    def __init__(self, cpu: bool, only: str, stale: bool = False):
+        self.cpu, self.only, self.stale, self.machine = cpu, only, stale, machine_name(cpu)
         self.journal = records.ROOT / "build" / f"bake-{self.machine}.json"
         self.done: dict[str, str] = json.loads(self.journal.read_text()) if self.journal.exists() else {}
         self.failures: list[str] = []
@@ -62,6 +63,8 @@ class Bake:
         if not work:
             print(f"nothing that this bake does is called {self.only}", file=sys.stderr)
             return 2
+        if self.stale:
+            work = [item for item in work if not self.is_current(item[0], item[1])]
         for left_behind in (records.BAKED / self.machine).rglob(".*.part"):
             left_behind.unlink()
         red = self.gate()
@@ -114,8 +117,7 @@ class Bake:
         if "*" in red or red & modules:
             tests = ", ".join(sorted(red & modules)) or "every kernel"
             raise records.RecordError(f"no number is written while the tests of {tests} are red")
-        kind, short = ("program", name) if name.split("/")[0] not in ("compiled", "traces") else name.split("/", 1)
-        kind = {"traces": "trace"}.get(kind, kind)
+        kind, short = kind_of(name)
         path = records.record_path(self.machine, kind, short)
         if self.done.get(name) == now and path.exists():
             return "done before the interruption"
@@ -125,6 +127,23 @@ class Bake:
         records.write(path, head | {"environment": environment(self.cpu)} | contents)
         self.note(name, now)
         return f"{time.monotonic() - began:.1f} s"
+
+    def is_current(self, name: str, code: list[str]) -> bool:
+        """Whether this machine has a record of today's code, and for a kernel of today's specimens."""
+        path = records.record_path(self.machine, *kind_of(name))
+        if not path.exists():
+            return False
+        try:
+            record = records.read(path)
+            fresh = record["code"] == code and records.is_fresh(record)
+        except (records.RecordError, SyntaxError):
+            return False
+        if record["kind"] == "compiled":
+            from scripts.specimens import SPECIMENS
+
+            asked = {specimen.name: specimen.launch for specimen in SPECIMENS if specimen.function == record["name"]}
+            return fresh and {entry["specimen"]: entry["launch"] for entry in record["specimens"]} == asked
+        return fresh
 
     def note(self, name: str, code: str) -> None:
         """Write into the journal that this is done, for the code of this hash."""
@@ -253,6 +272,12 @@ class Bake:
         return {"tool": tool, "part": " ".join(part), "errors": sum(counts), "output": found}
 
 
+def kind_of(name: str) -> tuple[str, str]:
+    """The kind of a piece of work's record, and its name within that kind."""
+    folder, _, rest = name.partition("/")
+    return {"compiled": ("compiled", rest), "traces": ("trace", rest)}.get(folder, ("program", name))
+
+
 def measures(name: str, code: list[str]) -> bool:
     """Whether a piece of work times or counts something, so that nothing else may run beside it."""
     if name.startswith("compiled/"):
@@ -295,6 +320,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cpu", action="store_true", help="bake what needs no GPU, under Triton's interpreter")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="do only the work whose name matches")
+    parser.add_argument("--stale", action="store_true", help="do only what has no record, or one older than its code")
     parser.add_argument("--pack", type=Path, metavar="FILE", help="afterwards, put this machine's records into FILE")
     parser.add_argument("--unpack", type=Path, metavar="FILE", help="bake nothing: check FILE and lay its records in")
     arguments = parser.parse_args()
@@ -313,7 +339,7 @@ def main() -> int:
                 file=sys.stderr,
             )
             return 2
-        status = Bake(arguments.cpu, arguments.only).run()
+        status = Bake(arguments.cpu, arguments.only, arguments.stale).run()
         if arguments.pack:
             print(f"packed {archive.pack(machine_name(arguments.cpu), arguments.pack)} records into {arguments.pack.name}")
         return status

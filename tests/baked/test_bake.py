@@ -260,6 +260,18 @@ def test_a_program_that_fails_keeps_its_old_record_and_holds_up_no_other(tmp_pat
     assert set(json.loads(journal(tree).read_text())) == {"gate", *(f"tiny/{name}" for name in trees.PROGRAMS)}
 
 
+def test_only_what_is_stale_or_missing_is_done_where_that_is_asked_for(tree):
+    assert bake(tree, *TINY).returncode == 0
+    before = {path.stem: path.read_bytes() for path, _ in records.all_records("cpu", baked(tree))}
+    trees.lay(tree, "tiny/times", hash="of other code")
+    records.record_path("cpu", "program", "tiny/alone", baked(tree)).unlink()
+    done = bake(tree, *TINY, "--stale")
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "done: 2 records of cpu"
+    assert "tiny/plus" not in done.stdout and names(tree) == list(before)
+    assert records.record_path("cpu", "program", "tiny/plus", baked(tree)).read_bytes() == before["plus"]
+    assert bake(tree, *TINY, "--stale").stdout.splitlines()[-1] == "done: 0 records of cpu"
+
+
 MEETS = """# needs: cuda
 import pathlib, sys, time
 here = pathlib.Path({folder!r})
