@@ -5,12 +5,11 @@
 // Attributes, all optional: those above; layout (rows, columns, slice, same), which sets both strides; formula (tile, diagonal).
 // The include holds a picture for readers without scripts, written by scripts/stills.mjs.
 
-import { choice, choices, code, count, define, facts, least, most, number, range } from "./explorer.js";
+import { choice, choices, code, compiles, count, define, facts, least, most, number, range } from "./explorer.js";
 
 const LINE = 32; // elements of memory in a line
 const LINES = 8; // lines of memory drawn
 const LOOKED = 64n; // rows and columns of the tile whose place in memory is drawn
-const LANES = 1n << 20n; // Triton's longest block
 const LAYOUTS = {
   rows: ["row-major, 8 columns", "8", "1"],
   columns: ["column-major, 8 rows", "1", "8"],
@@ -58,10 +57,7 @@ function warnings(state, found) {
   const warned = [];
   if (found.lowest < 0n) warned.push(`Negative offsets point <em>before the start</em> of the tensor. PyTorch has no negative strides.`);
   if (found.highest >= 1n << 31n || found.lowest < -(1n << 31n)) warned.push("These offsets do not fit an int32: the program ids must be made 64-bit.");
-  const odd = [state.block_m, state.block_n].find((block) => block & (block - 1n));
-  if (odd) warned.push(`A block of ${number(odd)} does not compile, because ${code("tl.arange")} takes powers of two only; the arithmetic is the same.`);
-  else if (state.block_m * state.block_n > LANES) warned.push(`A tile of more than ${number(LANES)} lanes does not compile; the arithmetic is the same.`);
-  return warned.map((text) => ` ${text}`).join("");
+  return warned.map((text) => ` ${text}`).join("") + compiles([state.block_m, state.block_n]);
 }
 
 function words(state, found) {
@@ -145,7 +141,7 @@ function answer(state, lane = [0, 0]) {
   const found = (state.formula === "tile" ? tile : diagonal)(state);
   const blank = { sums: "", lane: "", memory: "", figures: "" };
   if (!found) return { ...blank, words: words(state) };
-  const figures = [["Lanes", number(found.lanes)], ["Elements", number(found.elements)], ["Offsets", `${number(found.lowest)} to ${number(found.highest)}`]];
+  const figures = [["Lanes", number(found.lanes)], ["Elements", number(found.elements)], ["Lowest offset", number(found.lowest)], ["Highest offset", number(found.highest)]];
   return { words: words(state, found), sums: sums(state, lane), lane: laneWords(state, lane), memory: memory(state, lane), figures: facts(figures) };
 }
 
@@ -157,7 +153,7 @@ export const view = define("broadcast-explorer", {
     pid_n: ["pid_n", "id"], block_n: ["BLOCK_N", "block"], stride_n: ["stride_n", "stride"],
   },
   form: (field) => `<div class="fields pairs">${["pid", "block", "stride"].map((name) => field(`${name}_m`) + field(`${name}_n`)).join("")}</div>
-    ${choices("Strides", Object.entries(LAYOUTS).map(([name, [label, ...strides]]) => choice("layout", name, label + (strides.length ? `: ${strides.join(", ")}` : ""))), "inline")}
+    ${choices("Strides", Object.entries(LAYOUTS).map(([name, [label, ...strides]]) => choice("layout", name, label + (strides.length ? `: ${strides.join(", ")}` : ""))), "row")}
     ${choices("Offsets", Object.entries(FORMULAS).map(([name, text]) => choice("formula", name, code(`offsets = ${text}`))), "told")}`,
   shown: `<div class="picture"><div class="pick" data-part="sums"></div>
     <p class="lane-words" role="status" data-part="lane"></p><div role="img" aria-label="Where the offsets fall in memory" data-part="memory"></div></div><div data-part="figures"></div>`,

@@ -5,6 +5,7 @@
 // each number counts; `form(field)`, the controls; `shown` and `answer(state)`, its parts as HTML, each put where data-part
 // names it; `follow(state, changed)`, what one control sets of others; and `given(state)`, the controls in words. A part with data-when="name=value" is there while that control has that value.
 
+const LANES = 1n << 20n; // Triton's longest block
 const DIGITS = 30; // a number of more digits counts nothing that exists
 const HUGE = { problem: `has more than ${DIGITS} digits, and no memory holds so many elements` };
 const INTEGER = /^(-?\d+)(?:e\+?(\d+))?$/i;
@@ -23,6 +24,15 @@ export const begin = (text) => text[0].toUpperCase() + text.slice(1);
 export const code = (text) => `<code>${safe(text)}</code>`;
 export const share = (part, whole) => `${Number((BigInt(part) * 1000000n) / BigInt(whole)) / 10000}%`;
 export const facts = (pairs) => `<dl>${pairs.map(([name, value]) => `<div><dt>${name}</dt><dd>${value}</dd></div>`).join("")}</dl>`;
+
+// What Triton says to blocks of such lengths.
+export function compiles(blocks) {
+  const odd = blocks.find((block) => block & (block - 1n));
+  const why = odd
+    ? `A block of ${number(odd)} does not compile, because ${code("tl.arange")} takes powers of two only`
+    : blocks.reduce((a, b) => a * b) > LANES && `A block of more than ${number(LANES)} lanes does not compile`;
+  return why ? ` ${why}; the arithmetic is the same.` : "";
+}
 
 // What was typed, as a whole number, or what is wrong with it. It understands 1_000, 1,000, 1e12 and 2**31 - 1.
 export function whole(typed) {
@@ -89,7 +99,8 @@ class Explorer extends HTMLElement {
     const tile = this.querySelector(".pick");
     for (const [name, value] of Object.entries(tile ? { tabindex: "0", role: "group", "aria-label": view.pick } : {})) tile.setAttribute(name, value);
     const given = Object.keys(view.start).filter((name) => this.hasAttribute(name)).map((name) => [name, this.getAttribute(name)]);
-    this.write({ ...view.start, ...Object.fromEntries(given) });
+    this.write(view.start);
+    this.write(Object.fromEntries(given));
     this.form.addEventListener("submit", (event) => event.preventDefault());
     this.form.addEventListener("input", (event) => this.changed(event.target.dataset.name));
     this.addEventListener("keydown", (event) => this.key(event));
@@ -108,9 +119,9 @@ class Explorer extends HTMLElement {
 
   write(state) {
     for (const input of this.inputs()) {
-      const value = state[input.dataset.name];
-      if (input.type === "radio") input.checked = input.value === value;
-      else if (input.value !== value) input.value = value;
+      const value = state[input.dataset.name] ?? input.value;
+      if (input.type !== "radio") input.value = value;
+      else if (input.value === state[input.dataset.name]) input.checked = true;
     }
   }
 
@@ -127,8 +138,8 @@ class Explorer extends HTMLElement {
       if (input.type === "radio" || input.closest("[hidden]")) continue;
       const { value, problem } = checked(input.value, view.fields[input.dataset.name][1]);
       input.setAttribute("aria-invalid", Boolean(problem));
-      input.toggleAttribute("aria-describedby", false);
-      if (problem) input.setAttribute("aria-describedby", this.words);
+      if (problem) input.setAttribute("aria-describedby", this.querySelector(".explorer-words").id);
+      else input.removeAttribute("aria-describedby");
       if (problem) problems.push(`${code(view.fields[input.dataset.name][0])} ${problem}.`);
       else state[input.dataset.name] = value;
     }

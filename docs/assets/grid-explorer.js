@@ -6,21 +6,26 @@
 // Attributes, all optional: dimensions (1 or 2); n and block; rows, columns, block_m and block_n; formula (cdiv, floor, more,
 // elements, and in two dimensions swapped, axes). The include holds a picture for readers without scripts, written by scripts/stills.mjs.
 
-import { begin, cdiv, choice, choices, code, count, define, facts, least, number, range, share, span } from "./explorer.js";
+import { begin, cdiv, choice, choices, code, compiles, count, define, facts, least, number, range, share, span } from "./explorer.js";
 
-const LANES = 1n << 20n; // Triton's longest block
 const AXES = [(1n << 31n) - 1n, 65535n]; // CUDA's longest grid, by axis
 const CELLS = 32n; // up to so many lanes, each has a cell of its own
 
-const alike = (each) => (sizes, blocks) => sizes.map((size, i) => each(size, blocks[i]));
+// A formula's number of programs on an axis, its code, and where it mixes axes up, the one that it takes each number from.
+const cdivCode = (n, block) => `triton.cdiv(${n}, ${block})`;
 const FORMULAS = {
-  cdiv: { grid: alike(cdiv), 1: "triton.cdiv(N, BLOCK)", 2: "triton.cdiv(M, BLOCK_M), triton.cdiv(N, BLOCK_N)" },
-  floor: { grid: alike((n, block) => n / block), 1: "N // BLOCK", 2: "M // BLOCK_M, N // BLOCK_N" },
-  more: { grid: alike((n, block) => n / block + 1n), 1: "N // BLOCK + 1", 2: "M // BLOCK_M + 1, N // BLOCK_N + 1" },
-  elements: { grid: alike((n) => n), 1: "N", 2: "M, N" },
-  swapped: { grid: ([m, n], [bm, bn]) => [cdiv(m, bn), cdiv(n, bm)], 2: "triton.cdiv(M, BLOCK_N), triton.cdiv(N, BLOCK_M)" },
-  axes: { grid: ([m, n], [bm, bn]) => [cdiv(n, bn), cdiv(m, bm)], 2: "triton.cdiv(N, BLOCK_N), triton.cdiv(M, BLOCK_M)" },
+  cdiv: { programs: cdiv, text: cdivCode },
+  floor: { programs: (n, block) => n / block, text: (n, block) => `${n} // ${block}` },
+  more: { programs: (n, block) => n / block + 1n, text: (n, block) => `${n} // ${block} + 1` },
+  elements: { programs: (n) => n, text: (n) => n },
+  swapped: { programs: cdiv, text: cdivCode, sizes: [0, 1], blocks: [1, 0] },
+  axes: { programs: cdiv, text: cdivCode, sizes: [1, 0], blocks: [1, 0] },
 };
+
+function onEachAxis(formula, kind, sizes, blocks) {
+  const from = FORMULAS[formula];
+  return sizes.map((_, i) => from[kind](sizes[from.sizes?.[i] ?? i], blocks[from.blocks?.[i] ?? i]));
+}
 
 // Arithmetic
 
@@ -33,7 +38,7 @@ function axis(size, block, programs) {
 }
 
 export function launch(formula, sizes, blocks) {
-  const axes = FORMULAS[formula].grid(sizes, blocks).map((programs, i) => axis(sizes[i], blocks[i], programs));
+  const axes = onEachAxis(formula, "programs", sizes, blocks).map((programs, i) => axis(sizes[i], blocks[i], programs));
   const product = (name) => axes.reduce((all, each) => all * each[name], 1n);
   const [elements, covered, programs, busy] = ["size", "covered", "programs", "busy"].map(product);
   const lanes = product("block");
@@ -55,23 +60,17 @@ function limits(axes) {
   return ` CUDA takes at most ${number(AXES[long])} programs on axis ${long}, so this launch fails.`;
 }
 
-function compiles(blocks) {
-  const odd = blocks.find((block) => block & (block - 1n));
-  if (odd) return ` A block of ${number(odd)} does not compile, because ${code("tl.arange")} takes powers of two only; the arithmetic is the same.`;
-  return blocks.reduce((a, b) => a * b) > LANES ? ` A block of more than ${number(LANES)} lanes does not compile; the arithmetic is the same.` : "";
-}
-
 function nothing(result) {
   if (!result.elements) return "There are no elements, and the grid is empty. Triton launches nothing; that is no error.";
   return `The grid is empty. Triton launches nothing and says nothing: ${count(result.elements, "element")} of the output ${result.elements === 1n ? "keeps" : "keep"} whatever was there before.`;
 }
 
 function luck(formula, axes, blocks) {
-  const text = (name) => code(FORMULAS[formula][axes.length]);
-  const whole = axes.length === 1 && axes[0];
+  const text = code(FORMULAS[formula].text("N", "BLOCK"));
+  const [{ size, block, busy }] = axes;
   if (formula === "cdiv") return "";
-  if (formula === "floor" && whole) return ` ${text()} is right by luck: ${number(blocks[0])} divides ${number(whole.size)}. Add one element and it is lost.`;
-  if (formula === "more" && whole) return ` ${text()} is right here, because ${number(blocks[0])} does not divide ${number(whole.size)}. With ${number(whole.busy * whole.block)} elements a program has nothing to do.`;
+  if (formula === "floor" && axes.length === 1) return ` ${text} is right by luck: ${number(block)} divides ${number(size)}. Add one element and it is lost.`;
+  if (formula === "more" && axes.length === 1) return ` ${text} is right here, because ${number(block)} does not divide ${number(size)}. With ${number(busy * block)} elements a program has nothing to do.`;
   if (formula === "swapped" && blocks[0] === blocks[1]) return " Both block sizes are the same, so swapping them changes nothing here. Change one.";
   return " This grid is right for these numbers, and wrong for others.";
 }
@@ -187,20 +186,23 @@ function picture(result) {
 // The element
 
 const counted = (state) => (state.dimensions === "2" ? [[state.rows, state.columns], [state.block_m, state.block_n]] : [[state.n], [state.block]]);
-const names = (dimensions) => Object.keys(FORMULAS).filter((name) => FORMULAS[name][dimensions]);
+const known = (name, dimensions) => Boolean(FORMULAS[name]) && (dimensions === "2" || !FORMULAS[name].blocks);
 
 function answer(state) {
   const [sizes, blocks] = counted(state);
   const result = launch(state.formula, sizes, blocks);
-  const told = names(state.dimensions).map((name) => [`told-${name}`, verdict(launch(name, sizes, blocks))]);
+  const told = Object.keys(FORMULAS).filter((name) => known(name, state.dimensions)).map((name) => [`told-${name}`, verdict(launch(name, sizes, blocks))]);
   return { ...Object.fromEntries(told), words: words(state.formula, result, blocks), picture: picture(result), figures: figures(result) };
 }
 
-const gridCode = (name, dimensions) => `grid = (${FORMULAS[name][dimensions]}${dimensions === "1" ? "," : ""})`;
+function gridCode(name, dimensions) {
+  const parts = dimensions === "1" ? onEachAxis(name, "text", ["N"], ["BLOCK"]) : onEachAxis(name, "text", ["M", "N"], ["BLOCK_M", "BLOCK_N"]);
+  return `<code>grid = (${parts.map((part) => `<span>${part}</span>`).join(", ")}${dimensions === "1" ? "," : ""})</code>`;
+}
 
 const formula = (name) => {
-  const label = ["1", "2"].filter((n) => FORMULAS[name][n]).map((n) => `<span data-when="dimensions=${n}">${code(gridCode(name, n))}</span>`);
-  return choice("formula", name, label.join(""), { told: `told-${name}`, when: FORMULAS[name][1] ? "" : "dimensions=2" });
+  const label = ["1", "2"].filter((n) => known(name, n)).map((n) => `<span data-when="dimensions=${n}">${gridCode(name, n)}</span>`);
+  return choice("formula", name, label.join(""), { told: `told-${name}`, when: known(name, "1") ? "" : "dimensions=2" });
 };
 
 export const view = define("grid-explorer", {
@@ -210,16 +212,16 @@ export const view = define("grid-explorer", {
     n: ["N", "size"], block: ["BLOCK", "block"],
     rows: ["M", "size"], columns: ["N", "size"], block_m: ["BLOCK_M", "block"], block_n: ["BLOCK_N", "block"],
   },
-  form: (field) => `${choices("Dimensions", [choice("dimensions", "1", "one dimension"), choice("dimensions", "2", "two")], "inline")}
+  form: (field) => `${choices("Dimensions", [choice("dimensions", "1", "one dimension"), choice("dimensions", "2", "two")], "row")}
     <div class="fields" data-when="dimensions=1">${field("n")}${field("block")}</div>
-    <div class="fields" data-when="dimensions=2">${field("rows")}${field("columns")}${field("block_m")}${field("block_n")}</div>
+    <div class="fields pairs" data-when="dimensions=2">${field("rows")}${field("columns")}${field("block_m")}${field("block_n")}</div>
     ${choices("The grid, right and wrong", Object.keys(FORMULAS).map(formula), "told")}`,
   shown: `<div class="picture" data-part="picture" role="img" aria-label="The programs and their elements, as said above"></div><div data-part="figures"></div>`,
-  follow: (state) => (FORMULAS[state.formula][state.dimensions] ? {} : { formula: "cdiv" }),
+  follow: (state) => (known(state.formula, state.dimensions) ? {} : { formula: "cdiv" }),
   given(state) {
     const [sizes, blocks] = counted(state).map((all) => all.map(number));
     const told = sizes.length === 1 ? `N = ${sizes}, BLOCK = ${blocks}` : `M = ${sizes[0]}, N = ${sizes[1]}, BLOCK_M = ${blocks[0]}, BLOCK_N = ${blocks[1]}`;
-    return `${told}, ${code(gridCode(state.formula, state.dimensions))}`;
+    return `${told}, ${gridCode(state.formula, state.dimensions)}`;
   },
   answer,
 });

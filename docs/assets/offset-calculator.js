@@ -127,10 +127,10 @@ export const view = define("offset-calculator", {
     rows: ["M", "size"], columns: ["N", "size"], block_m: ["BLOCK_M", "block"], block_n: ["BLOCK_N", "block"],
     stride_m: ["stride_m", "distance"], stride_n: ["stride_n", "distance"],
   },
-  form: (field) => `${choices("Dimensions", [choice("dimensions", "1", "one dimension"), choice("dimensions", "2", "two")], "inline")}
+  form: (field) => `${choices("Dimensions", [choice("dimensions", "1", "one dimension"), choice("dimensions", "2", "two")], "row")}
     <div data-when="dimensions=1"><div class="fields">${field("n")}${field("block")}</div><p class="formula">${code(ONE)}</p></div>
-    <div data-when="dimensions=2"><div class="fields">${field("rows")}${field("columns")}${field("block_m")}${field("block_n")}${field("stride_m")}${field("stride_n")}</div>
-      ${choices("The tensor is", Object.entries(LAYOUTS).map(([name, label]) => choice("layout", name, label)), "inline")}
+    <div data-when="dimensions=2"><div class="fields pairs">${field("rows")}${field("columns")}${field("block_m")}${field("block_n")}${field("stride_m")}${field("stride_n")}</div>
+      ${choices("The tensor is", Object.entries(LAYOUTS).map(([name, label]) => choice("layout", name, label)), "row")}
       <p class="formula">${TWO.map(code).join("<br>")}</p></div>`,
   shown: `<div class="picture" data-part="picture" role="img" aria-label="The offsets beside the range of an int32, as said above"></div><div data-part="figures"></div>`,
   // A layout sets the strides from the shape; a stride of one's own leaves the layout.
