@@ -1,9 +1,6 @@
-// <broadcast-explorer block_m="4" block_n="4" pid_m="1" pid_n="0" stride_m="8" stride_n="1">: how a column of offsets and a row of
-// offsets make a tile of offsets, and where in memory they fall. Arithmetic on what the reader types, and it says so.
-//
-// On a page:  --8<-- "docs/overrides/widgets/broadcast-explorer.html"
-// Attributes, all optional: those above; layout (rows, columns, slice, same), which sets both strides; formula (tile, diagonal).
-// The include holds a picture for readers without scripts, written by scripts/stills.mjs.
+// <broadcast-explorer>: how a column and a row make a tile of offsets, and where in memory they fall. Arithmetic, not a recording.
+// A page includes docs/overrides/widgets/broadcast-explorer.html: the element with a picture for readers without scripts
+// (scripts/stills.mjs). Attributes: pid_m, pid_n, block_m, block_n, stride_m, stride_n, layout (in LAYOUTS), formula (in FORMULAS).
 
 import { choice, choices, code, compiles, count, define, facts, least, most, number, range } from "./explorer.js";
 
@@ -17,7 +14,7 @@ const LAYOUTS = {
   same: ["one row for all (stride 0)", "0", "1"],
   own: ["strides of your own"],
 };
-const FORMULAS = {
+export const FORMULAS = {
   tile: "rows[:, None] * stride_m + cols[None, :] * stride_n",
   diagonal: "rows * stride_m + cols * stride_n",
 };
@@ -27,26 +24,28 @@ const FORMULAS = {
 const gcd = (a, b) => (b ? gcd(b, a % b) : a);
 const size = (n) => (n < 0n ? -n : n);
 
+const parts = ({ block_m, block_n, pid_m, pid_n, stride_m, stride_n }, i, j) => [[pid_m * block_m + i, stride_m], [pid_n * block_n + j, stride_n]];
+const times = ([index, stride]) => index * stride;
+const at = (state, i, j) => parts(state, i, j).map(times).reduce((a, b) => a + b);
+const ends = (offsets) => ({ lowest: offsets.reduce(least), highest: offsets.reduce(most) });
+
 // The tile's lanes and the elements they point at. Lanes (i, j) and (i + b, j - a) meet where a and b are the strides in lowest terms.
-export function tile({ block_m, block_n, pid_m, pid_n, stride_m, stride_n }) {
-  const common = gcd(size(stride_m), size(stride_n)) || 1n;
-  const [a, b] = [size(stride_m) / common, size(stride_n) / common];
-  const met = a || b ? most(block_m - b, 0n) * most(block_n - a, 0n) : block_m * block_n - 1n;
-  const [row, column] = [pid_m * block_m, pid_n * block_n];
-  const ends = [[row, stride_m, block_m], [column, stride_n, block_n]].map(([first, stride, n]) => [first * stride, (first + n - 1n) * stride]);
-  const [lowest, highest] = [least, most].map((pick) => ends.reduce((sum, [one, other]) => sum + pick(one, other), 0n));
-  return { row, column, lanes: block_m * block_n, elements: block_m * block_n - met, lowest, highest };
+export function tile(state) {
+  const [bottom, right] = [state.block_m - 1n, state.block_n - 1n];
+  const [m, n] = [size(state.stride_m), size(state.stride_n)];
+  const common = gcd(m, n);
+  const lanes = state.block_m * state.block_n;
+  const met = common ? most(state.block_m - n / common, 0n) * most(state.block_n - m / common, 0n) : lanes - 1n;
+  return { lanes, elements: lanes - met, ...ends([at(state, 0n, 0n), at(state, 0n, right), at(state, bottom, 0n), at(state, bottom, right)]) };
 }
 
 // Without [:, None] both are vectors: added lane by lane where their lengths agree, or where one has a single lane.
 export function diagonal(state) {
-  const { block_m, block_n, stride_m, stride_n } = state;
+  const { block_m, block_n } = state;
   if (block_m !== block_n && block_m !== 1n && block_n !== 1n) return undefined;
-  const { row, column } = tile(state);
+  const [first, last] = [at(state, 0n, 0n), at(state, block_m - 1n, block_n - 1n)];
   const lanes = most(block_m, block_n);
-  const step = (block_m > 1n || lanes === 1n ? stride_m : 0n) + (block_n > 1n || lanes === 1n ? stride_n : 0n);
-  const [first, last] = [row * stride_m + column * stride_n, row * stride_m + column * stride_n + (lanes - 1n) * step];
-  return { row, column, lanes, elements: step ? lanes : 1n, lowest: least(first, last), highest: most(first, last) };
+  return { lanes, elements: first === last ? 1n : lanes, ...ends([first, last]) };
 }
 
 // Words
@@ -54,10 +53,9 @@ export function diagonal(state) {
 const apart = (stride) => (stride === 0n ? "the same element" : size(stride) === 1n ? "neighbors in memory" : `${number(size(stride))} elements apart`);
 
 function warnings(state, found) {
-  const warned = [];
-  if (found.lowest < 0n) warned.push(`Negative offsets point <em>before the start</em> of the tensor. PyTorch has no negative strides.`);
-  if (found.highest >= 1n << 31n || found.lowest < -(1n << 31n)) warned.push("These offsets do not fit an int32: the program ids must be made 64-bit.");
-  return warned.map((text) => ` ${text}`).join("") + compiles([state.block_m, state.block_n]);
+  const before = found.lowest < 0n ? " Negative offsets point <em>before the start</em> of the tensor." : "";
+  const wide = most(found.highest, -1n - found.lowest) >> 31n ? " These offsets do not fit an int32: the program ids must be made 64-bit." : "";
+  return before + wide + compiles([state.block_m, state.block_n]);
 }
 
 function words(state, found) {
@@ -74,22 +72,19 @@ function words(state, found) {
 }
 
 function laneWords(state, [i, j]) {
-  const { row, column } = tile(state);
-  const parts = [[row + BigInt(i), state.stride_m], [column + BigInt(j), state.stride_n]];
-  const sum = parts.map(([index, stride]) => `${number(index)} × ${number(stride)}`).join(" + ");
-  const name = state.formula === "tile" ? `Lane [${i}, ${j}]` : `Lane ${Math.max(i, j)}`;
-  return `${name}: row ${number(parts[0][0])}, column ${number(parts[1][0])}, offset ${sum} = <b>${number(at(state, i, j))}</b>.`;
+  const own = parts(state, i, j);
+  const [row, column] = own.map(([index]) => number(index));
+  const sum = own.map((pair) => pair.map(number).join(" × ")).join(" + ");
+  const name = state.formula === "tile" ? `Lane [${number(i)}, ${number(j)}]` : `Lane ${number(most(i, j))}`;
+  return `${name}: row ${row}, column ${column}, offset ${sum} = <b>${number(at(state, i, j))}</b>.`;
 }
 
 // Pictures
 
-const at = (state, i, j) => (state.pid_m * state.block_m + BigInt(i)) * state.stride_m + (state.pid_n * state.block_n + BigInt(j)) * state.stride_n;
 const exists = ({ formula, block_m, block_n }, i, j) => formula === "tile" || i === j || (block_m !== block_n && (block_m === 1n || block_n === 1n));
 
 // Which rows or columns are drawn: the first ones and the last.
-function some(n, most) {
-  return n <= BigInt(most) ? range(n) : [...range(most - 2), undefined, Number(n) - 1];
-}
+const some = (n, shown) => (n <= BigInt(shown) ? range(n).map(BigInt) : [...range(shown - 2).map(BigInt), undefined, n - 1n]);
 
 function drawn(state) {
   const found = tile(state);
@@ -100,18 +95,18 @@ function drawn(state) {
 function sums(state, lane) {
   const [rows, columns] = drawn(state);
   const none = `<td class="skip">…</td>`;
-  const head = (index, now, scope) => (index === undefined ? none : `<th scope="${scope}"${now ? ' class="now"' : ""}>${number(scope === "row" ? at({ ...state, stride_n: 0n }, index, 0) : at({ ...state, stride_m: 0n }, 0, index))}</th>`);
+  const head = (axis) => (index) =>
+    index === undefined ? none : `<th scope="${axis ? "col" : "row"}"${index === lane[axis] ? ' class="now"' : ""}>${number(times(parts(state, index, index)[axis]))}</th>`;
   const cell = (i, j) => {
     if (i === undefined || j === undefined) return none;
     if (!exists(state, i, j)) return `<td class="none"></td>`;
     return `<td class="lane${i === lane[0] && j === lane[1] ? " now" : ""}" data-lane="${i} ${j}">${number(at(state, i, j))}</td>`;
   };
-  const top = columns.map((j) => head(j, j === lane[1], "col")).join("");
-  return `<table class="sums"><tr><td>${code("rows")} ↓ ${code("cols")} →</td>${top}</tr>${rows.map((i) => `<tr>${head(i, i === lane[0], "row")}${columns.map((j) => cell(i, j)).join("")}</tr>`).join("")}</table>`;
+  return `<table class="sums"><tr><td>${code("rows")} ↓ ${code("cols")} →</td>${columns.map(head(1)).join("")}</tr>${rows.map((i) => `<tr>${head(0)(i)}${columns.map((j) => cell(i, j)).join("")}</tr>`).join("")}</table>`;
 }
 
 function memory(state, lane) {
-  const looked = [state.block_m, state.block_n].map((block) => range(least(block, LOOKED)));
+  const looked = [state.block_m, state.block_n].map((block) => range(least(block, LOOKED)).map(BigInt));
   const lines = new Map();
   for (const i of looked[0]) {
     for (const j of looked[1].filter((j) => exists(state, i, j))) {
@@ -132,12 +127,12 @@ function memory(state, lane) {
     return `${skip}<span class="from">${number(first)}</span><span class="elements">${marks.join("")}</span>`;
   });
   const more = sorted.length > LINES ? `<span class="skip">⋮ more lines are touched, not drawn</span>` : "";
-  const cut = looked[0].length * looked[1].length < state.block_m * state.block_n ? " Drawn are the lanes of the tile’s first rows and columns." : "";
+  const cut = state.block_m > LOOKED || state.block_n > LOOKED ? " Drawn are the lanes of the tile’s first rows and columns." : "";
   const repeated = sorted.some(([, places]) => [...places.values()].some((lanes) => lanes > 1)) ? " A digit tells how many lanes point at one element." : "";
   return `<div class="memory">${shown.join("")}${more}</div><p class="legend">Memory is one long line, folded here every ${LINE} elements; the offset on the left is where a line begins.${repeated}${cut}</p>`;
 }
 
-function answer(state, lane = [0, 0]) {
+function answer(state, lane = [0n, 0n]) {
   const found = (state.formula === "tile" ? tile : diagonal)(state);
   const blank = { sums: "", lane: "", memory: "", figures: "" };
   if (!found) return { ...blank, words: words(state) };
@@ -155,9 +150,8 @@ export const view = define("broadcast-explorer", {
   form: (field) => `<div class="fields pairs">${["pid", "block", "stride"].map((name) => field(`${name}_m`) + field(`${name}_n`)).join("")}</div>
     ${choices("Strides", Object.entries(LAYOUTS).map(([name, [label, ...strides]]) => choice("layout", name, label + (strides.length ? `: ${strides.join(", ")}` : ""))), "row")}
     ${choices("Offsets", Object.entries(FORMULAS).map(([name, text]) => choice("formula", name, code(`offsets = ${text}`))), "told")}`,
-  shown: `<div class="picture"><div class="pick" data-part="sums"></div>
+  shown: `<div class="picture"><div class="pick" data-part="sums" tabindex="0" role="group" aria-label="The tile of offsets. Arrow keys choose a lane."></div>
     <p class="lane-words" role="status" data-part="lane"></p><div role="img" aria-label="Where the offsets fall in memory" data-part="memory"></div></div><div data-part="figures"></div>`,
-  pick: "The tile of offsets. Arrow keys choose a lane.",
   follow(state, changed) {
     const [, stride_m, stride_n] = LAYOUTS[state.layout] ?? [];
     if ((changed === "layout" || !changed) && stride_m) return { stride_m, stride_n };
@@ -169,10 +163,8 @@ export const view = define("broadcast-explorer", {
     const [rows, columns] = drawn(state).map((all) => all.filter((n) => n !== undefined));
     const [i, j] = [rows.indexOf(lane[0]), columns.indexOf(lane[1])];
     const [down, right] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[key];
-    const to = [rows[i + down], columns[j + right]];
-    if (state.formula === "diagonal" && state.block_m === state.block_n) return [rows[i + down + right], rows[i + down + right]];
-    return to;
+    const along = rows[i + down + right];
+    return state.formula === "diagonal" && state.block_m === state.block_n ? [along, along] : [rows[i + down], columns[j + right]];
   },
-  given: (state) => `pid_m = ${state.pid_m}, pid_n = ${state.pid_n}, BLOCK_M = ${state.block_m}, BLOCK_N = ${state.block_n}, stride_m = ${state.stride_m}, stride_n = ${state.stride_n}, ${code(`offsets = ${FORMULAS[state.formula]}`)}`,
   answer,
 });

@@ -1,9 +1,7 @@
 // What the explorers share: numbers as people type them, words, and an element made of a form, sentences and a picture.
-// A page loads the elements' own modules (grid-explorer.js, broadcast-explorer.js, offset-calculator.js), never this one alone.
-//
-// An explorer is a `view`: `label`; `start`, the first values of its controls, which attributes of the element replace; `fields`, what
-// each number counts; `form(field)`, the controls; `shown` and `answer(state)`, its parts as HTML, each put where data-part
-// names it; `follow(state, changed)`, what one control sets of others; and `given(state)`, the controls in words. A part with data-when="name=value" is there while that control has that value.
+// A `view` has `label`; `start`, its controls' first values, which attributes replace; `fields`, what each number is called and counts;
+// `form`; `shown` and `answer(state)`, its parts, by data-part; `follow(state, changed)`, what one control sets of others. A part with
+// data-when="name=value" is there while that control has that value.
 
 const LANES = 1n << 20n; // Triton's longest block
 const DIGITS = 30; // a number of more digits counts nothing that exists
@@ -60,7 +58,7 @@ const KINDS = {
   distance: { least: 0n, lacking: (n) => `is ${number(n)}, and PyTorch has no negative strides` },
 };
 
-function checked(typed, kind) {
+export function checked(typed, kind) {
   const { value, problem } = whole(typed);
   return problem ? { problem } : value < KINDS[kind].least ? { problem: KINDS[kind].lacking(value) } : { value };
 }
@@ -96,11 +94,8 @@ class Explorer extends HTMLElement {
       input.dataset.name = input.name;
       if (input.type === "radio") input.name = `${words}-${input.name}`;
     }
-    const tile = this.querySelector(".pick");
-    for (const [name, value] of Object.entries(tile ? { tabindex: "0", role: "group", "aria-label": view.pick } : {})) tile.setAttribute(name, value);
-    const given = Object.keys(view.start).filter((name) => this.hasAttribute(name)).map((name) => [name, this.getAttribute(name)]);
     this.write(view.start);
-    this.write(Object.fromEntries(given));
+    this.write(Object.fromEntries([...this.attributes].map(({ name, value }) => [name, value])));
     this.form.addEventListener("submit", (event) => event.preventDefault());
     this.form.addEventListener("input", (event) => this.changed(event.target.dataset.name));
     this.addEventListener("keydown", (event) => this.key(event));
@@ -162,8 +157,7 @@ class Explorer extends HTMLElement {
     const { value } = whole(input.value);
     if (value === undefined) return;
     const stepped = next(value, kind, up);
-    if (stepped < KINDS[kind].least) return;
-    input.value = String(stepped);
+    input.value = most(stepped, KINDS[kind].least ?? stepped);
     this.changed(input.dataset.name);
   }
 
@@ -171,7 +165,7 @@ class Explorer extends HTMLElement {
     if (event.ctrlKey || event.metaKey || event.altKey || !event.key.startsWith("Arrow")) return;
     if (event.target.matches(".pick")) {
       event.preventDefault();
-      if (this.state) this.pick(this.constructor.view.moves(this.state, this.lane ?? [0, 0], event.key));
+      if (this.state) this.pick(this.constructor.view.moves(this.state, this.lane ?? [0n, 0n], event.key));
       return;
     }
     if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
@@ -182,7 +176,7 @@ class Explorer extends HTMLElement {
 
   click(target) {
     const lane = target.closest("[data-lane]");
-    if (lane) this.pick(lane.dataset.lane.split(" ").map(Number));
+    if (lane) this.pick(lane.dataset.lane.split(" ").map(BigInt));
     if (target.matches("button[data-up]")) this.step(target.parentElement.querySelector("input"), Boolean(target.dataset.up));
   }
 
@@ -197,15 +191,4 @@ class Explorer extends HTMLElement {
 export function define(name, view) {
   if (!customElements.get(name)) customElements.define(name, class extends Explorer { static view = view; });
   return view;
-}
-
-// The first answer as a picture for readers without scripts.
-export function still(view, given) {
-  let state = { ...view.start, ...given };
-  state = { ...state, ...view.follow(state) };
-  for (const [name, [, kind]] of Object.entries(view.fields)) state[name] = checked(state[name], kind).value;
-  const parts = view.answer(state);
-  const shown = view.shown.replace(/(<(\w+)[^>]* data-part="(\w+)"[^>]*>)(?=<\/\2>)/g, (open, _, tag, name) => open + parts[name]);
-  return `<div class="explorer still"><p class="given">${view.given(state)}</p><p class="explorer-words">${parts.words}</p><div class="explorer-shown">${shown}</div>
-    <p class="note">Worked out from this formula: arithmetic, not a recorded run. With scripts on, you can try other numbers.</p></div>`;
 }

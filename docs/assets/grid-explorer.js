@@ -1,10 +1,6 @@
-// <grid-explorer n="1000" block="256">: how many programs a grid launches, what each of them covers, and what a wrong grid misses
-// or wastes. Arithmetic on what the reader types, and it says so; nothing here is a recording.
-//
-// On a page:  --8<-- "docs/overrides/widgets/grid-explorer.html"      (one dimension)
-//             --8<-- "docs/overrides/widgets/grid-explorer-2d.html"   (two)
-// Attributes, all optional: dimensions (1 or 2); n and block; rows, columns, block_m and block_n; formula (cdiv, floor, more,
-// elements, and in two dimensions swapped, axes). The include holds a picture for readers without scripts, written by scripts/stills.mjs.
+// <grid-explorer>: what each program of a grid covers, and what a wrong grid misses or wastes. Arithmetic, not a recording.
+// A page includes docs/overrides/widgets/grid-explorer.html, or grid-explorer-2d.html: the element with a picture for readers without
+// scripts (scripts/stills.mjs). Attributes: dimensions, n, block, rows, columns, block_m, block_n, formula (a name in FORMULAS).
 
 import { begin, cdiv, choice, choices, code, compiles, count, define, facts, least, number, range, share, span } from "./explorer.js";
 
@@ -75,13 +71,20 @@ function luck(formula, axes, blocks) {
   return " This grid is right for these numbers, and wrong for others.";
 }
 
+function lost({ axes, missed, elements }, names) {
+  if (!missed) return "";
+  const spans = axes.flatMap(({ covered, missed, size }, i) => (missed ? [span(covered, size - 1n, names[i])] : []));
+  const alone = axes.reduce((sum, axis) => sum + axis.missed, 0n) === 1n;
+  return ` <em>${begin(spans.join(" and "))} ${alone ? "belongs" : "belong"} to no program</em>: ${number(missed)} of ${count(elements, "element")} ${missed === 1n ? "is" : "are"} never computed, and no error says so.`;
+}
+
 function inOne(result) {
   const [{ size, block, programs, busy, covered, tail, missed, useless }] = result.axes;
   let words = `${begin(count(programs, "program"))} of ${count(block, "lane")} ${programs === 1n ? "makes" : "make"} ${count(result.lanes, "lane")} for ${count(size, "element")}.`;
   if (busy && tail < block) {
     words += ` Program ${number(busy - 1n)} owns the tail, ${span(covered - tail, covered - 1n, "element")}: its mask is true in ${count(tail, "lane")} and false in ${number(block - tail)}.`;
   } else if (busy && !missed && !useless) words += ` They fit: the mask is true in every lane.`;
-  if (missed) words += ` <em>${begin(span(covered, size - 1n, "element"))} ${missed === 1n ? "belongs" : "belong"} to no program</em>: ${missed === 1n ? "it is" : "they are"} never computed, and no error says so.`;
+  words += lost(result, ["element"]);
   if (useless) words += ` <em>${begin(span(busy, programs - 1n, "program"))} ${have(useless)} nothing to do</em>: every lane points past the end and is masked off. The result is right, the work is wasted.`;
   return words;
 }
@@ -91,10 +94,7 @@ function inTwo(result) {
   let words = `A grid of ${number(rows.programs)} by ${number(columns.programs)} makes ${count(result.programs, "program")}, each with a tile of ${number(rows.block)} by ${number(columns.block)}.`;
   if (result.masked) words += ` Tiles at the edge reach past the matrix: ${count(result.masked, "lane is", "lanes are")} masked off.`;
   else if (result.covered && !result.missed && !result.useless) words += " They fit: the mask is true in every lane.";
-  if (result.missed) {
-    const lost = [[rows, "row"], [columns, "column"]].filter(([each]) => each.missed).map(([each, name]) => span(each.covered, each.size - 1n, name));
-    words += ` <em>${begin(lost.join(" and "))} ${rows.missed + columns.missed === 1n ? "belongs" : "belong"} to no program</em>: ${number(result.missed)} of ${count(result.elements, "element")} ${result.missed === 1n ? "is" : "are"} never computed, and no error says so.`;
-  }
+  words += lost(result, ["row", "column"]);
   if (result.useless) words += ` <em>${count(result.useless, "program")} ${have(result.useless)} nothing to do</em>: ${result.useless === 1n ? "its tile lies" : "their tiles lie"} outside the matrix.`;
   return words;
 }
@@ -160,9 +160,10 @@ function tiles([rows, columns]) {
     return nobody ? `<span class="tile">${real || ""}</span>` : `<span class="tile masked">${real || ""}<b>${number(row.id)}, ${number(column.id)}</b></span>`;
   };
   const part = (each) => (each.missed ? "100%" : share(each.real, each.lanes));
-  const left = [["rows", down], ["columns", across]].map(([name, all]) => [name, all.reduce((sum, each) => sum + (each.gap ?? 0n), 0n)]).filter(([, gap]) => gap);
+  const gap = (all, name) => all.flatMap((each) => (each.gap ? [count(each.gap, `${name} of tiles`, `${name}s of tiles`)] : []));
+  const left = [...gap(down, "row"), ...gap(across, "column")];
   return `<div class="tiles" style="${style}"><span></span>${across.map(head).join("")}${down.map((row) => head(row) + across.map((column) => tile(row, column)).join("")).join("")}</div>${
-    left.length ? `<p class="legend">Not drawn: ${left.map(([name, gap]) => `${count(gap, `${name.slice(0, -1)} of tiles`, `${name} of tiles`)}`).join(" and ")}.</p>` : ""}`;
+    left.length ? `<p class="legend">Not drawn: ${left.join(", ")}.</p>` : ""}`;
 }
 
 function legend(result) {
@@ -195,7 +196,7 @@ function answer(state) {
   return { ...Object.fromEntries(told), words: words(state.formula, result, blocks), picture: picture(result), figures: figures(result) };
 }
 
-function gridCode(name, dimensions) {
+export function gridCode(name, dimensions) {
   const parts = dimensions === "1" ? onEachAxis(name, "text", ["N"], ["BLOCK"]) : onEachAxis(name, "text", ["M", "N"], ["BLOCK_M", "BLOCK_N"]);
   return `<code>grid = (${parts.map((part) => `<span>${part}</span>`).join(", ")}${dimensions === "1" ? "," : ""})</code>`;
 }
@@ -218,10 +219,5 @@ export const view = define("grid-explorer", {
     ${choices("The grid, right and wrong", Object.keys(FORMULAS).map(formula), "told")}`,
   shown: `<div class="picture" data-part="picture" role="img" aria-label="The programs and their elements, as said above"></div><div data-part="figures"></div>`,
   follow: (state) => (known(state.formula, state.dimensions) ? {} : { formula: "cdiv" }),
-  given(state) {
-    const [sizes, blocks] = counted(state).map((all) => all.map(number));
-    const told = sizes.length === 1 ? `N = ${sizes}, BLOCK = ${blocks}` : `M = ${sizes[0]}, N = ${sizes[1]}, BLOCK_M = ${blocks[0]}, BLOCK_N = ${blocks[1]}`;
-    return `${told}, ${gridCode(state.formula, state.dimensions)}`;
-  },
   answer,
 });

@@ -1,17 +1,13 @@
-// <offset-calculator n="3_000_000_000" block="1024">: whether offsets fit an int32, which program is the first whose do not, and what
-// 32 bits make of them. Arithmetic on what the reader types, and it says so.
-//
-// On a page:  --8<-- "docs/overrides/widgets/offset-calculator.html"      (one dimension)
-//             --8<-- "docs/overrides/widgets/offset-calculator-2d.html"   (two)
-// Attributes, all optional: dimensions (1 or 2); n and block; rows, columns, block_m, block_n; stride_m and stride_n, or layout
-// (contiguous, transposed), which sets them. The include holds a picture for readers without scripts, written by scripts/stills.mjs.
+// <offset-calculator>: which program is the first whose offsets pass an int32, and what becomes of them. Arithmetic, not a recording.
+// A page includes docs/overrides/widgets/offset-calculator.html, or offset-calculator-2d.html: the element with a picture for readers
+// without scripts (scripts/stills.mjs). Attributes: dimensions, n, block, rows, columns, block_m, block_n, stride_m, stride_n, layout.
 
 import { choice, choices, code, count, define, facts, least, most, number, share } from "./explorer.js";
 
 const LAST = (1n << 31n) - 1n; // the largest int32
 const DRAWN = 1n << 33n; // offsets are drawn up to here
-const ONE = "offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)";
-const TWO = [
+export const ONE = "offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)";
+export const TWO = [
   "rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)",
   "cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)",
   "offsets = rows[:, None] * stride_m + cols[None, :] * stride_n",
@@ -139,11 +135,6 @@ export const view = define("offset-calculator", {
     if (changed === "stride_m" || changed === "stride_n") return { layout: "own" };
     if (layout === "own" || (!layout && stride_m && stride_n)) return { layout: "own" };
     return layout === "transposed" ? { layout, stride_m: "1", stride_n: state.rows.trim() } : { layout: "contiguous", stride_m: state.columns.trim(), stride_n: "1" };
-  },
-  given(state) {
-    const { rows, columns, block_m, block_n, stride_m, stride_n } = state;
-    if (state.dimensions === "1") return `N = ${number(state.n)}, BLOCK = ${state.block}, ${code(ONE)}`;
-    return `M = ${number(rows)}, N = ${number(columns)}, BLOCK_M = ${block_m}, BLOCK_N = ${block_n}, stride_m = ${number(stride_m)}, stride_n = ${stride_n}, ${code(TWO.at(-1))}`;
   },
   answer,
 });
