@@ -25,7 +25,8 @@ def grid_of(arguments):
     return (triton.cdiv(arguments["n_elements"], arguments["BLOCK"]),)
 
 
-for name, grid in {"tuple": (8,), "function": grid_of, "empty": (0,), "number": 8}.items():
+grids = {"tuple": (8,), "function": grid_of, "empty": (0,), "number": 8}
+for name, grid in grids.items():
     out = torch.zeros(1000, device=device)
     try:
         fill_kernel[grid](out, 1000, BLOCK=128)

@@ -22,7 +22,7 @@ def flat_copy_kernel(x_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
 device = "cuda" if torch.cuda.is_available() else "cpu"
 view = torch.arange(6.0, device=device).reshape(2, 3).T
 out = torch.empty(3, 2, device=device)
-flat_copy_kernel[(1,)](view, out, 6, BLOCK=8)  # the mistake: the view's strides are ignored
+flat_copy_kernel[(1,)](view, out, 6, BLOCK=8)  # the mistake: what of the view's strides?
 print("wanted:", view.tolist())
 #> wanted: [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]
 print("got:   ", out.tolist())

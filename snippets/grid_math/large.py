@@ -28,7 +28,7 @@ for wide in (False, True):
     neighbor, out = memory[: 2**31], memory[2**31 :]
     fill_ones_kernel[(triton.cdiv(n, 1024),)](out, n, BLOCK=1024, WIDE=wide)
     print(f"{'int64' if wide else 'int32'} offsets:")
-    print(f"  elements of the tensor that were missed: {n - out.count_nonzero():,}")
-    print(f"  elements in front of it that were overwritten: {neighbor.count_nonzero():,}")
+    print(f"  elements of the tensor missed: {n - out.count_nonzero():,}")
+    print(f"  elements in front of it overwritten: {neighbor.count_nonzero():,}")
 # --8<-- [end:large]
     del memory, neighbor, out

@@ -19,8 +19,9 @@ def count_programs_kernel(count_ptr):
 
 
 count = torch.zeros(1, dtype=torch.int32, device="cuda")
-grids = [(1_000_000,), (1, 65_535), (1, 65_536), (1, 1, 65_535), (1, 1, 65_536), (1, 0), (2, 3, 4, 5)]
-for grid in [*grids, (-1,), (2**31,)]:
+grids = [(1_000_000,), (1, 65_535), (1, 65_536), (1, 1, 65_535), (1, 1, 65_536)]
+grids += [(1, 0), (2, 3, 4, 5), (-1,), (2**31,)]
+for grid in grids:
     count.zero_()
     try:
         count_programs_kernel[grid](count)

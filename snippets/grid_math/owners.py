@@ -13,7 +13,9 @@ import triton.language as tl
 
 # --8<-- [start:owners]
 @triton.jit
-def tile_owner_kernel(out_ptr, n_rows, n_columns, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+def tile_owner_kernel(
+    out_ptr, n_rows, n_columns, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
+):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
     columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
     mask = (rows < n_rows) & (columns < n_columns)

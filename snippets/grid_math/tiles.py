@@ -21,11 +21,15 @@ def double_tile_kernel(
     x_row_stride, x_column_stride, out_row_stride, out_column_stride,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
-    rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]  # [BLOCK_M, 1]
-    columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]  # [1, BLOCK_N]
+    pid_m = tl.program_id(0)
+    pid_n = tl.program_id(1)
+    rows = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]  # [BLOCK_M, 1]
+    columns = pid_n * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]  # [1, BLOCK_N]
     mask = (rows < n_rows) & (columns < n_columns)  # [BLOCK_M, BLOCK_N]
-    x = tl.load(x_ptr + rows * x_row_stride + columns * x_column_stride, mask=mask)
-    tl.store(out_ptr + rows * out_row_stride + columns * out_column_stride, 2 * x, mask=mask)
+    x_offsets = rows * x_row_stride + columns * x_column_stride  # [BLOCK_M, BLOCK_N]
+    out_offsets = rows * out_row_stride + columns * out_column_stride
+    x = tl.load(x_ptr + x_offsets, mask=mask)
+    tl.store(out_ptr + out_offsets, 2 * x, mask=mask)
 # --8<-- [end:kernel]
 
 
@@ -44,8 +48,9 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 for shape in ((512, 256), (500, 250), (3, 1000)):
     x = torch.randn(shape, device=device)
     out, grid = double(x)
-    print(f"{shape}: grid {grid}, {grid[0] * grid[1]} programs, right: {torch.equal(out, 2 * x)}")
-    #> (512, 256): grid (8, 4), 32 programs, right: True
-    #> (500, 250): grid (8, 4), 32 programs, right: True
-    #> (3, 1000): grid (1, 16), 16 programs, right: True
+    assert torch.equal(out, 2 * x)
+    print(f"{shape}: a grid of {grid} makes {grid[0] * grid[1]} programs")
+    #> (512, 256): a grid of (8, 4) makes 32 programs
+    #> (500, 250): a grid of (8, 4) makes 32 programs
+    #> (3, 1000): a grid of (1, 16) makes 16 programs
 # --8<-- [end:launch]

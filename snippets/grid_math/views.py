@@ -13,7 +13,9 @@ import triton.language as tl
 
 # --8<-- [start:views]
 @triton.jit
-def negate_kernel(x_ptr, out_ptr, n_rows, n_columns, row_stride, column_stride, BLOCK: tl.constexpr):
+def negate_kernel(
+    x_ptr, out_ptr, n_rows, n_columns, row_stride, column_stride, BLOCK: tl.constexpr
+):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]
     mask = (rows < n_rows) & (columns < n_columns)

@@ -24,7 +24,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 first = torch.zeros(1024, dtype=torch.int64, device=device)
 for pid in (2**21 - 1, 2**21):
     for wide in (False, True):
-        # The number of one program is passed in, so that the two million before it need not run.
+        # The program's number is passed in: the two million before it need not run.
         far_offsets_kernel[(1,)](first, pid, BLOCK=1024, WIDE=wide)
         name = "int64" if wide else "int32"
         print(f"program {pid:,}, {name}: {first[0].item():,} to {first[-1].item():,}")

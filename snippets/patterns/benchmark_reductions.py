@@ -23,7 +23,8 @@ def timed_row_sum_kernel(x_ptr, out_ptr, row_stride, n_columns, BLOCK: tl.conste
     total = tl.zeros([BLOCK], dtype=tl.float32)
     for start in range(0, n_columns, BLOCK):
         columns = start + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + row * row_stride + columns, mask=columns < n_columns, other=0.0)
+        mask = columns < n_columns
+        x = tl.load(x_ptr + row * row_stride + columns, mask=mask, other=0.0)
         total += x.to(tl.float32)  # your reduction, lane by lane
     tl.store(out_ptr + row, tl.sum(total, axis=0))  # and across the lanes, once
 
@@ -36,12 +37,15 @@ def row_sum(x):
 
 
 @triton.jit
-def timed_partial_sum_kernel(x_ptr, out_ptr, n_elements, BLOCK: tl.constexpr, ATOMIC: tl.constexpr):
+def timed_partial_sum_kernel(
+    x_ptr, out_ptr, n_elements, BLOCK: tl.constexpr, ATOMIC: tl.constexpr
+):
     pid = tl.program_id(0).to(tl.int64)
     total = tl.zeros([BLOCK], dtype=tl.float32)
     for start in range(pid * BLOCK, n_elements, tl.num_programs(0) * BLOCK):
         offsets = start + tl.arange(0, BLOCK)
-        total += tl.load(x_ptr + offsets, mask=offsets < n_elements, other=0.0).to(tl.float32)
+        x = tl.load(x_ptr + offsets, mask=offsets < n_elements, other=0.0)
+        total += x.to(tl.float32)
     if ATOMIC:
         tl.atomic_add(out_ptr, tl.sum(total, axis=0))  # all programs into one number
     else:
@@ -81,14 +85,15 @@ def largest(x, programs=1024):
 
 @triton.jit
 def timed_histogram_kernel(
-    x_ptr, counts_ptr, n_elements, BINS: tl.constexpr, BLOCK: tl.constexpr, LOCAL: tl.constexpr
+    x_ptr, counts_ptr, n_elements,
+    BINS: tl.constexpr, BLOCK: tl.constexpr, LOCAL: tl.constexpr,
 ):
     offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n_elements
     x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
     bins = tl.minimum((x * BINS).to(tl.int32), BINS - 1)
     if LOCAL:
-        counts = tl.histogram(bins, BINS, mask=mask)  # [BINS], counted inside the program
+        counts = tl.histogram(bins, BINS, mask=mask)  # [BINS], within the program
         tl.atomic_add(counts_ptr + tl.arange(0, BINS), counts)
     else:
         tl.atomic_add(counts_ptr + bins, 1, mask=mask)  # one for every element

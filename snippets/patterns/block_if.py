@@ -41,5 +41,5 @@ for kernel in (on_a_block, on_a_number, per_element):
         triton.compile(source, target=GPUTarget("cuda", 90, 32))
         print(f"{kernel.__name__}: compiles")
     except CompilationError as error:
-        print(f"{kernel.__name__}: {str(error.__cause__ or error).strip().splitlines()[-1]}")
+        print(f"{kernel.__name__}: {error.__cause__}")
 # --8<-- [end:block_if]

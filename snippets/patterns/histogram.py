@@ -14,14 +14,15 @@ import triton.language as tl
 # --8<-- [start:kernel]
 @triton.jit
 def histogram_kernel(
-    x_ptr, counts_ptr, n_elements, BINS: tl.constexpr, BLOCK: tl.constexpr, LOCAL: tl.constexpr
+    x_ptr, counts_ptr, n_elements,
+    BINS: tl.constexpr, BLOCK: tl.constexpr, LOCAL: tl.constexpr,
 ):
     offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n_elements
     x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
     bins = tl.minimum((x * BINS).to(tl.int32), BINS - 1)
     if LOCAL:
-        counts = tl.histogram(bins, BINS, mask=mask)  # [BINS], counted inside the program
+        counts = tl.histogram(bins, BINS, mask=mask)  # [BINS], within the program
         tl.atomic_add(counts_ptr + tl.arange(0, BINS), counts)
     else:
         tl.atomic_add(counts_ptr + bins, 1, mask=mask)  # one for every element

@@ -19,7 +19,7 @@ def count_once_kernel(count_ptr, ATOMIC: tl.constexpr):
     if ATOMIC:
         tl.atomic_add(count_ptr, 1)
     else:
-        tl.store(count_ptr, tl.load(count_ptr) + 1)  # the mistake: others load in between
+        tl.store(count_ptr, tl.load(count_ptr) + 1)  # the mistake
 
 
 counted = {}

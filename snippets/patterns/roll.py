@@ -13,7 +13,9 @@ import triton.language as tl
 
 # --8<-- [start:roll]
 @triton.jit
-def roll_kernel(x_ptr, out_ptr, source_ptr, n, BLOCK: tl.constexpr, FIXED: tl.constexpr):
+def roll_kernel(
+    x_ptr, out_ptr, source_ptr, n, BLOCK: tl.constexpr, FIXED: tl.constexpr
+):
     columns = tl.arange(0, BLOCK)
     mask = columns < n
     source = (columns - 1) % n  # the mistake: -1 % n is -1 here, not n - 1

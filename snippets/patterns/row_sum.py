@@ -18,7 +18,8 @@ def row_sum_kernel(x_ptr, out_ptr, row_stride, n_columns, BLOCK: tl.constexpr):
     total = tl.zeros([BLOCK], dtype=tl.float32)
     for start in range(0, n_columns, BLOCK):
         columns = start + tl.arange(0, BLOCK)
-        x = tl.load(x_ptr + row * row_stride + columns, mask=columns < n_columns, other=0.0)
+        mask = columns < n_columns
+        x = tl.load(x_ptr + row * row_stride + columns, mask=mask, other=0.0)
         total += x.to(tl.float32)  # your reduction, lane by lane
     tl.store(out_ptr + row, tl.sum(total, axis=0))  # and across the lanes, once
 

@@ -46,6 +46,7 @@ for way in (two_stage, atomic):
     results = {way(x).item() for _ in range(100)}
     worst = max(abs(result - exact) for result in results)
     figures[way.__name__] = len(results)
-    print(f"{way.__name__}: {len(results)} different results in 100 runs, error at most {worst:.1e}")
+    print(f"{way.__name__}: {len(results)} different results in 100 runs,", end=" ")
+    print(f"error at most {worst:.1e}")
 # --8<-- [end:sum_order]
 keep(figures=figures)

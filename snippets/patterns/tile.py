@@ -21,18 +21,19 @@ def add_row_kernel(
     rows = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
     columns = tl.program_id(1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
     mask = (rows < n_rows) & (columns < n_columns)
-    x = tl.load(x_ptr + rows * x_row_stride + columns * x_column_stride, mask=mask)
+    x_offsets = rows * x_row_stride + columns * x_column_stride  # [BLOCK_M, BLOCK_N]
+    x = tl.load(x_ptr + x_offsets, mask=mask)
     row = tl.load(row_ptr + columns, mask=columns < n_columns)  # [1, BLOCK_N]
     out = x.to(tl.float32) + row  # your function
-    tl.store(out_ptr + rows * out_row_stride + columns * out_column_stride, out, mask=mask)
+    out_offsets = rows * out_row_stride + columns * out_column_stride
+    tl.store(out_ptr + out_offsets, out, mask=mask)
 
 
 def add_row(x, row):
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     grid = (triton.cdiv(x.shape[0], 16), triton.cdiv(x.shape[1], 256))
-    add_row_kernel[grid](
-        x, row.contiguous(), out, *x.shape, *x.stride(), *out.stride(), BLOCK_M=16, BLOCK_N=256
-    )
+    sizes = (*x.shape, *x.stride(), *out.stride())
+    add_row_kernel[grid](x, row.contiguous(), out, *sizes, BLOCK_M=16, BLOCK_N=256)
     return out
 # --8<-- [end:kernel]
 

@@ -13,12 +13,15 @@ import triton.language as tl
 
 # --8<-- [start:kernel]
 @triton.jit
-def partial_sum_kernel(x_ptr, out_ptr, n_elements, BLOCK: tl.constexpr, ATOMIC: tl.constexpr):
+def partial_sum_kernel(
+    x_ptr, out_ptr, n_elements, BLOCK: tl.constexpr, ATOMIC: tl.constexpr
+):
     pid = tl.program_id(0).to(tl.int64)
     total = tl.zeros([BLOCK], dtype=tl.float32)
     for start in range(pid * BLOCK, n_elements, tl.num_programs(0) * BLOCK):
         offsets = start + tl.arange(0, BLOCK)
-        total += tl.load(x_ptr + offsets, mask=offsets < n_elements, other=0.0).to(tl.float32)
+        x = tl.load(x_ptr + offsets, mask=offsets < n_elements, other=0.0)
+        total += x.to(tl.float32)
     if ATOMIC:
         tl.atomic_add(out_ptr, tl.sum(total, axis=0))  # all programs into one number
     else:
