@@ -9,12 +9,14 @@ if not torch.cuda.is_available():
 
 import triton
 import triton.language as tl
+
+
+# --8<-- [start:block_if]
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource, CompilationError
 from triton.runtime.jit import JITFunction
 
 
-# --8<-- [start:block_if]
 def on_a_block(x_ptr):
     offsets = tl.arange(0, 16)
     x = tl.load(x_ptr + offsets)

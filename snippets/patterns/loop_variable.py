@@ -9,12 +9,14 @@ if not torch.cuda.is_available():
 
 import triton
 import triton.language as tl
+
+
+# --8<-- [start:loop_variable]
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.runtime.jit import JITFunction
 
 
-# --8<-- [start:loop_variable]
 def last_start(out_ptr, n, BLOCK: tl.constexpr):
     for start in range(0, n, BLOCK):
         tl.store(out_ptr + start, 1)
