@@ -195,14 +195,12 @@ PATTERNS = [
     for name, (kernel, shared, arguments) in TEMPLATES.items()
     for program, prefix in ((name, ""), ("benchmark_maps" if name in MAPS else "benchmark_reductions", "timed_"))
 ] + [
-    called(
+    Specimen(
         "snippets/patterns/column_sum.py:column_sum_kernel",
-        **ROW_OUT,
-        row_stride=300,
-        n_rows=500,
-        n_columns=300,
-        BLOCK_M=32,
-        BLOCK_N=64,
+        "call",
+        64,
+        ROW_BYTES,
+        arguments={**ROW_OUT, "row_stride": 300, "n_rows": 500, "n_columns": 300, "BLOCK_M": 32, "BLOCK_N": 64},
     ),
     called("snippets/patterns/half_sum.py:half_sum_kernel", x_ptr="*fp16", out_ptr="*fp32", BLOCK=4096, WIDE=True),
     called("snippets/patterns/roll.py:roll_kernel", **ROW_OUT, source_ptr="*i32", n=5, BLOCK=8, FIXED=True),
