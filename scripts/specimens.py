@@ -164,7 +164,16 @@ GRID_MATH = [
 
 MASKING: list[Specimen] = []
 
-MEMORY: list[Specimen] = []
+MEMORY: list[Specimen] = [
+    Specimen(
+        "snippets/memory/tiled_matmul.py:tiled_matmul_kernel",
+        "call",
+        255,
+        2**16,
+        arguments={name: "*fp16" for name in ("a_ptr", "b_ptr", "c_ptr")}
+        | {"M": 100, "N": 90, "K": 80, "BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64},
+    ),
+]
 
 ROW_OUT = {"x_ptr": "*fp32", "out_ptr": "*fp32"}
 # A tile is turned in shared memory, 64 x 64 elements with some padding. Bins are counted and a row is spread there.
