@@ -4,6 +4,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from matplotlib.axes import Axes
+
 from scripts.chart_curves import name_roof
 from scripts.chart_data import RATES, TIMES, Chart, Record, choose, numbers, rates
 from scripts.chart_style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows
@@ -60,9 +62,11 @@ def patterns_bandwidth(maps: Record, reductions: Record) -> Chart:
         canvas = Canvas(variant, top + deep + 38 + LEGEND_ROW * len(legend_rows(items, variant, 0)))
         for place, panel in enumerate(panels):
             x, y = (left + place * (width + gap), top) if variant.wide else (left, top + place * (height + gap))
-            draw_panel(canvas, panel, (x, y, x + width, y + height), tallest * height / (height - 24))
+            axes = draw_panel(canvas, panel, (x, y, x + width, y + height), tallest * height / (height - 24))
             canvas.text(x, y - 12, panel.heading, fontweight="bold")
-            if not place or not variant.wide:
+            if place and variant.wide:
+                axes.set_yticklabels([])
+            else:
                 canvas.text(0, y - 12, "GB/s", color="muted")
         canvas.legend(0, top + deep + 48, items)
         return canvas
@@ -89,7 +93,7 @@ def sentence(operation: str, rows: Sequence[Record]) -> str:
     return f"{operation[0].upper()}{operation[1:]}: {words}."
 
 
-def draw_panel(canvas: Canvas, panel: Panel, box: tuple[float, float, float, float], top: float) -> None:
+def draw_panel(canvas: Canvas, panel: Panel, box: tuple[float, float, float, float], top: float) -> Axes:
     """A place across for each operation, and there a stem from zero to the rate of each implementation."""
     axes = canvas.axes(*box)
     axes.set_xlim(-0.55, len(panel.operations) - 0.45)
@@ -108,6 +112,7 @@ def draw_panel(canvas: Canvas, panel: Panel, box: tuple[float, float, float, flo
             axes.plot([x, x, math.nan], [slow, fast, math.nan], linewidth=1, solid_capstyle="butt", **style)
             axes.plot([x], [middle], clip_on=False, **{**series.line(), "linestyle": ""})
     name_roof(canvas, axes, panel.roof)
+    return axes
 
 
 CHARTS = {
