@@ -213,6 +213,7 @@ PATTERNS = [
     ),
     called("snippets/patterns/half_sum.py:half_sum_kernel", x_ptr="*fp16", out_ptr="*fp32", BLOCK=4096, WIDE=True),
     called("snippets/patterns/roll.py:roll_kernel", **ROW_OUT, source_ptr="*i32", n=5, BLOCK=8, FIXED=True),
+    called("snippets/patterns/loop_variable.py:last_start_kernel", out_ptr="*i32", n=1000, BLOCK=128),
     called("snippets/patterns/lost_updates.py:count_once_kernel", count_ptr="*i32", ATOMIC=True),
     called("snippets/patterns/sum_order.py:block_sum_kernel", **ROW_OUT, BLOCK=1024, ATOMIC=True),
     Specimen(

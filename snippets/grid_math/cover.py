@@ -12,10 +12,10 @@ import triton
 # --8<-- [start:cover]
 B = 64
 print("   n  n // B  n // B + 1  (n + B - 1) // B  idle lanes")
+#>    n  n // B  n // B + 1  (n + B - 1) // B  idle lanes
 for n in (0, 1, 63, 64, 65, 1000, 1024):
     programs = (n + B - 1) // B
     print(f"{n:4}  {n // B:6}  {n // B + 1:10}  {programs:16}  {programs * B - n:10}")
-    #>    n  n // B  n // B + 1  (n + B - 1) // B  idle lanes
     #>    0       0           1                 0           0
     #>    1       0           1                 1          63
     #>   63       0           1                 1           1

@@ -30,9 +30,10 @@ for name, grid in grids.items():
     out = torch.zeros(1000, device=device)
     try:
         fill_kernel[grid](out, 1000, BLOCK=128)
-        print(f"{name}: {int(out.sum())} elements written")
+        outcome = f"{int(out.sum())} elements written"
     except TypeError as error:
-        print(f"{name}: {error}")
+        outcome = error
+    print(f"{name}: {outcome}")
     #> tuple: 1000 elements written
     #> function: 1000 elements written
     #> empty: 0 elements written

@@ -14,7 +14,6 @@ import triton.language as tl
 from kernels.benchmark import keep
 
 
-# --8<-- [start:shared]
 @triton.jit
 def move_tile_kernel(x_ptr, out_ptr, stride, BLOCK: tl.constexpr, WAY: tl.constexpr):
     rows = tl.arange(0, BLOCK)[:, None]
@@ -36,5 +35,4 @@ for way in ("copy", "tl.trans", "swapped strides"):
     assert torch.equal(out, x if way == "copy" else x.T)
     figures[way.replace(" ", "_").replace(".", "_")] = compiled.metadata.shared
     print(f"{way}: {compiled.metadata.shared:,} bytes of shared memory")
-# --8<-- [end:shared]
 keep(figures=figures)
