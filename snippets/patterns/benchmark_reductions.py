@@ -102,7 +102,8 @@ def timed_histogram_kernel(
 def histogram(x, local=True):
     counts = torch.zeros(256, dtype=torch.int32, device=x.device)
     grid = (triton.cdiv(x.numel(), 4096),)
-    timed_histogram_kernel[grid](x, counts, x.numel(), BINS=256, BLOCK=4096, LOCAL=local)
+    sizes = {"BINS": 256, "BLOCK": 4096, "num_warps": 8}
+    timed_histogram_kernel[grid](x, counts, x.numel(), LOCAL=local, **sizes)
     return counts
 
 

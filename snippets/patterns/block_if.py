@@ -40,5 +40,5 @@ for function in (on_a_block, on_a_number, lane_by_lane):
         triton.jit(function)[(1,)](x, out)
         print(f"{function.__name__}: {16 - out.isnan().sum()} elements written")
     except triton.CompilationError as error:
-        print(f"{function.__name__}: {error.__cause__}")
+        print(f"{function.__name__}: {str(error).strip().splitlines()[-1]}")
 # --8<-- [end:block_if]

@@ -31,7 +31,8 @@ def histogram_kernel(
 def histogram(x, local=True):
     counts = torch.zeros(256, dtype=torch.int32, device=x.device)
     grid = (triton.cdiv(x.numel(), 4096),)
-    histogram_kernel[grid](x, counts, x.numel(), BINS=256, BLOCK=4096, LOCAL=local)
+    sizes = {"BINS": 256, "BLOCK": 4096, "num_warps": 8}
+    histogram_kernel[grid](x, counts, x.numel(), LOCAL=local, **sizes)
     return counts
 # --8<-- [end:kernel]
 
