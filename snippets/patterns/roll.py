@@ -18,7 +18,7 @@ def roll_kernel(
 ):
     columns = tl.arange(0, BLOCK)
     mask = columns < n
-    source = (columns - 1) % n  # the mistake: -1 % n is -1 here, not n - 1
+    source = (columns - 1) % n  # the mistake: the first is -1, not n - 1
     if FIXED:
         source = (columns - 1 + n) % n  # made positive first
     x = tl.load(x_ptr + source, mask=mask & (source >= 0), other=float("nan"))

@@ -1,7 +1,10 @@
 """The programs that time the templates time the same text that the templates' own programs hold."""
 
 import ast
+import os
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -36,3 +39,27 @@ def test_nothing_else_is_timed(benchmark):
     timed = functions(under_own_names((FOLDER / f"{benchmark}.py").read_text(encoding="utf-8")))
     templates = [functions((FOLDER / f"{name}.py").read_text(encoding="utf-8")) for name in TIMED[benchmark]]
     assert set(timed) == {name for template in templates for name in template}
+
+
+BRANCH = """
+import torch, triton, triton.language as tl
+
+@triton.jit
+def branch(x_ptr, out_ptr):
+    offsets = tl.arange(0, 16)
+    x = tl.load(x_ptr + offsets)
+    if x > 0:
+        tl.store(out_ptr + offsets, x)
+
+x, out = torch.arange(-8.0, 8.0), torch.full((16,), float("nan"))
+branch[(1,)](x, out)
+print(16 - int(out.isnan().sum()))
+"""
+
+
+def test_the_interpreter_takes_a_branch_on_a_block_for_all_lanes(tmp_path):
+    program = tmp_path / "branch.py"
+    program.write_text(BRANCH, encoding="utf-8")
+    environment = os.environ | {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
+    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "16"
