@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
-from scripts.chart_curves import name_roof
 from scripts.chart_data import RATES, TIMES, Chart, Record, choose, numbers, rates
-from scripts.chart_style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows
+from scripts.chart_style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas
 
 LIMIT = "device copy (the limit drawn)"
 NAMES = {
@@ -62,7 +61,7 @@ def patterns_bandwidth(maps: Record, reductions: Record) -> Chart:
         canvas = Canvas(variant, top + deep + 38 + LEGEND_ROW * len(legend_rows(items, variant, 0)))
         for place, panel in enumerate(panels):
             x, y = (left + place * (width + gap), top) if variant.wide else (left, top + place * (height + gap))
-            axes = draw_panel(canvas, panel, (x, y, x + width, y + height), tallest * height / (height - 24))
+            axes = draw_panel(canvas, panel, (x, y, x + width, y + height), tallest * height / (height - 34))
             canvas.text(x, y - 12, panel.heading, fontweight="bold")
             if place and variant.wide:
                 axes.set_yticklabels([])
@@ -111,7 +110,9 @@ def draw_panel(canvas: Canvas, panel: Panel, box: tuple[float, float, float, flo
             axes.vlines([x], [0], [middle], linewidth=series.width, linestyles=(0, series.dashes or (1, 0)), **style)
             axes.plot([x, x, math.nan], [slow, fast, math.nan], linewidth=1, solid_capstyle="butt", **style)
             axes.plot([x], [middle], clip_on=False, **{**series.line(), "linestyle": ""})
-    name_roof(canvas, axes, panel.roof)
+    x, y = on_canvas(canvas, axes, axes.get_xlim()[1], panel.roof)
+    for line, words in enumerate(("Device copy,", f"{panel.roof:,.0f} GB/s")):
+        canvas.text(x, y - 21 + 15 * line, words, color="limit", ha="right")
     return axes
 
 
