@@ -129,7 +129,42 @@ WHY_KERNELS: list[Specimen] = []
 
 BLOCK_MODEL: list[Specimen] = []
 
-GRID_MATH: list[Specimen] = []
+TILE_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n_rows": 512, "n_columns": 256}
+GRID = "snippets/grid_math"
+GRID_MATH = [
+    called(
+        f"{GRID}/tiles.py:double_tile_kernel",
+        **TILE_OF,
+        x_row_stride=256,
+        x_column_stride=1,
+        out_row_stride=256,
+        out_column_stride=1,
+        BLOCK_M=64,
+        BLOCK_N=64,
+    ),
+    called(f"{GRID}/owners.py:tile_owner_kernel", out_ptr="*i64", n_rows=5, n_columns=10, BLOCK_M=2, BLOCK_N=4),
+    called(f"{GRID}/broadcast.py:show_offsets_kernel", shapes_ptr="*i32", tile_ptr="*i32", stride=100),
+    called(f"{GRID}/diagonal.py:diagonal_kernel", out_ptr="*fp32", stride=16, BLOCK=16),
+    called(f"{GRID}/column_major.py:gather_kernel", x_ptr="*fp32", out_ptr="*fp32", N=4, SWAPPED=True),
+    called(f"{GRID}/views.py:negate_kernel", **TILE_OF, row_stride=60, column_stride=2, BLOCK=16),
+    called(f"{GRID}/ignored_strides.py:flat_copy_kernel", x_ptr="*fp32", out_ptr="*fp32", n_elements=6, BLOCK=8),
+    called(
+        f"{GRID}/batch.py:add_one_kernel",
+        **TILE_OF,
+        batch_stride=7000,
+        row_stride=70,
+        column_stride=1,
+        BLOCK_M=32,
+        BLOCK_N=64,
+    ),
+    called(f"{GRID}/forms.py:fill_kernel", out_ptr="*fp32", n_elements=1000, BLOCK=128),
+    called(f"{GRID}/wrap.py:far_offsets_kernel", first_ptr="*i64", pid=2**21, BLOCK=1024, WIDE=False),
+    called(f"{GRID}/many.py:folded_kernel", **TILE_OF, tiles_down=2, tiles_across=2, BLOCK_M=8, BLOCK_N=32),
+    called(f"{GRID}/limits.py:count_programs_kernel", count_ptr="*i32"),
+    called(f"{GRID}/large.py:fill_ones_kernel", out_ptr="*i8", n_elements=2**31 + 5000, BLOCK=1024, WIDE=True),
+    called(f"{GRID}/launch_order.py:ticket_kernel", counter_ptr="*i32", tickets_ptr="*i32", n_y=400),
+    called(f"{GRID}/benchmark.py:copy_tile_kernel", **TILE_OF, row_stride=256, BLOCK_M=32, BLOCK_N=128, WIDE=True),
+]
 
 MASKING: list[Specimen] = []
 
@@ -144,7 +179,55 @@ MEMORY: list[Specimen] = [
     ),
 ]
 
-PATTERNS: list[Specimen] = []
+ROW_OUT = {"x_ptr": "*fp32", "out_ptr": "*fp32"}
+# A tile is turned in shared memory, 64 x 64 elements with some padding. Bins are counted and a row is spread there.
+TURNED_BYTES, COUNTED_BYTES, ROW_BYTES = 20_000, 4096, 2048
+FLAT = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n_elements": 2**28}
+ADD_ROW = {"row_ptr": "*fp32", "x_row_stride": 16384, "x_column_stride": 1, "out_row_stride": 16384, "out_column_stride": 1}
+TEMPLATES: dict[str, tuple[str, int, dict[str, Any]]] = {
+    "square": ("square_kernel", SHARED_BYTES, {**FLAT, "BLOCK": 1024}),
+    "tile": ("add_row_kernel", ROW_BYTES, {**TILE_OF, **ADD_ROW, "BLOCK_M": 16, "BLOCK_N": 256}),
+    "row_sum": ("row_sum_kernel", SHARED_BYTES, {**ROW_OUT, "row_stride": 16384, "n_columns": 16384, "BLOCK": 2048}),
+    "total": ("partial_sum_kernel", SHARED_BYTES, {**FLAT, "BLOCK": 2048, "ATOMIC": True}),
+    "transpose": (
+        "transpose_kernel",
+        TURNED_BYTES,
+        {**TILE_OF, "x_row_stride": 256, "out_row_stride": 512, "BLOCK_M": 64, "BLOCK_N": 64},
+    ),
+    "largest": ("largest_kernel", SHARED_BYTES, {**FLAT, "BLOCK": 2048}),
+    "histogram": (
+        "histogram_kernel",
+        COUNTED_BYTES,
+        {"x_ptr": "*fp32", "counts_ptr": "*i32", "n_elements": 2**28, "BINS": 256, "BLOCK": 4096, "LOCAL": True},
+    ),
+}
+MAPS = ("square", "tile", "transpose")
+# Each template stands in its program and again, under another name, in the program that times it.
+PATTERNS = [
+    Specimen(f"snippets/patterns/{program}.py:{prefix}{kernel}", "call", 96, shared, arguments=arguments)
+    for name, (kernel, shared, arguments) in TEMPLATES.items()
+    for program, prefix in ((name, ""), ("benchmark_maps" if name in MAPS else "benchmark_reductions", "timed_"))
+] + [
+    Specimen(
+        "snippets/patterns/column_sum.py:column_sum_kernel",
+        "call",
+        64,
+        ROW_BYTES,
+        arguments={**ROW_OUT, "row_stride": 300, "n_rows": 500, "n_columns": 300, "BLOCK_M": 32, "BLOCK_N": 64},
+    ),
+    called("snippets/patterns/half_sum.py:half_sum_kernel", x_ptr="*fp16", out_ptr="*fp32", BLOCK=4096, WIDE=True),
+    called("snippets/patterns/roll.py:roll_kernel", **ROW_OUT, source_ptr="*i32", n=5, BLOCK=8, FIXED=True),
+    called("snippets/patterns/loop_variable.py:last_start_kernel", out_ptr="*i32", n=1000, BLOCK=128),
+    called("snippets/patterns/lost_updates.py:count_once_kernel", count_ptr="*i32", ATOMIC=True),
+    called("snippets/patterns/sum_order.py:block_sum_kernel", **ROW_OUT, BLOCK=1024, ATOMIC=True),
+    Specimen(
+        "snippets/patterns/shared.py:move_tile_kernel",
+        "call",
+        96,
+        TURNED_BYTES,
+        arguments={**ROW_OUT, "stride": 64, "BLOCK": 64, "WAY": "tl.trans"},
+    ),
+]
 
 MISTAKES: list[Specimen] = []
 

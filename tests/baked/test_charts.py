@@ -94,6 +94,19 @@ def traffic() -> charts.Record:
 RECORDS = {record["name"]: record for record in (additions(), row_lengths(), shapes(), traffic())}
 
 
+def templates(program: str, **slowness: dict[str, float]) -> charts.Record:
+    """Large cases only, so that there is nothing replayed from a graph."""
+    rows = [row for op, slow in slowness.items() for row in measured(op, "fwd", "16384x16384", "fp32", 2**30, slow)]
+    return synthetic(f"patterns/{program}", measurements=[row for row in rows if row["timing"] == "call"])
+
+
+SAME, BEHIND = {"blockwise": 1.0, "eager": 0.98}, {"blockwise": 1.7, "eager": 1.1}
+MAPS = templates("benchmark_maps", square=SAME, add_row=SAME, add_row_strided=BEHIND, transpose=BEHIND)
+COUNTED = {"blockwise": 2.1, "atomic": 9.4, "eager": 1.6}
+REDUCTIONS = templates("benchmark_reductions", row_sum=SAME, total={**SAME, "atomic": 1.01}, largest=BEHIND, histogram=COUNTED)
+RECORDS |= {record["name"]: record for record in (MAPS, REDUCTIONS)}
+
+
 @pytest.fixture(scope="module", params=charts.CHARTS)
 def name(request: pytest.FixtureRequest) -> str:
     return request.param
