@@ -1,0 +1,53 @@
+"""How many threads serve a block? Read it off the compiled kernel."""
+import re
+
+import torch
+import triton
+import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.runtime import JITFunction, driver
+
+if not torch.cuda.is_available():
+    print("No CUDA device found: the kernels are compiled for an H200. Nothing runs, not even the interpreter.")
+
+
+class NoGPU:
+    """Stands in for a GPU's driver: names the GPU to compile for, an H200, and has none."""
+
+    get_current_target = staticmethod(lambda: GPUTarget("cuda", 90, 32))
+    get_current_device = get_current_stream = staticmethod(lambda *_: 0)
+
+
+def compile_only(kernel, *arguments, **options):
+    """Compile a kernel as a launch with these arguments would, and launch nothing."""
+    if not torch.cuda.is_available():
+        driver.set_active(NoGPU())
+    return JITFunction(kernel.fn).warmup(*arguments, grid=(1,), **options)
+
+
+# --8<-- [start:threads]
+@triton.jit
+def double_block_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out_ptr + offsets, 2 * tl.load(x_ptr + offsets))
+
+
+print("BLOCK  num_warps  threads  elements held  loads of a thread")
+#> BLOCK  num_warps  threads  elements held  loads of a thread
+for block in (64, 1024):
+    for warps in (1, 2, 4, 8):
+        compiled = compile_only(double_block_kernel, torch.float32, torch.float32, BLOCK=block, num_warps=warps)
+        threads = int(re.search(r"\.reqntid (\d+)", compiled.asm["ptx"])[1])
+        loads = re.findall(r"ld\.global(?:\.v(\d))?\.b32", compiled.asm["ptx"])
+        width = int(loads[0] or 1)
+        words = f"{len(loads)} of {4 * width} bytes"
+        print(f"{block:5}  {warps:9}  {threads:7}  {threads * len(loads) * width:13}  {words:>17}")
+        #>    64          1       32             64       1 of 8 bytes
+        #>    64          2       64             64       1 of 4 bytes
+        #>    64          4      128            128       1 of 4 bytes
+        #>    64          8      256            256       1 of 4 bytes
+        #>  1024          1       32           1024      8 of 16 bytes
+        #>  1024          2       64           1024      4 of 16 bytes
+        #>  1024          4      128           1024      2 of 16 bytes
+        #>  1024          8      256           1024      1 of 16 bytes
+# --8<-- [end:threads]
