@@ -127,6 +127,7 @@ TILE_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n_columns": 16}
 BLOCK_MODEL = [
     called("snippets/block_model/tile.py:double_matrix_kernel", **TILE_OF, BLOCK_M=4, BLOCK_N=8),
     called("snippets/block_model/shapes.py:coordinates_kernel", line_ptr="*i64", tile_ptr="*i64", cube_ptr="*i64"),
+    called("snippets/block_model/cuda_threads.py:double_many_kernel", x_ptr="*fp32", out_ptr="*fp32", n=1000, BLOCK=256),
     called("snippets/block_model/threads.py:double_block_kernel", x_ptr="*fp32", out_ptr="*fp32", BLOCK=64),
     called("snippets/block_model/warps.py:double_all_kernel", x_ptr="*fp32", out_ptr="*fp32", n_elements=2**26, BLOCK=64),
     called("snippets/block_model/compile_time.py:iterate_kernel", x_ptr="*fp32", STEPS=8, BLOCK=128),
