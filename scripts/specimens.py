@@ -144,6 +144,13 @@ BLOCK_MODEL = [
     called("snippets/block_model/counter.py:plain_count_kernel", counter_ptr="*i32"),
     called("snippets/block_model/counter.py:atomic_count_kernel", counter_ptr="*i32"),
     Specimen(
+        "snippets/block_model/race.py:turn_tile_kernel",
+        "call",
+        40,
+        18_000,
+        arguments={"x_ptr": "*fp32", "out_ptr": "*fp32", "SIDE": 64},
+    ),
+    Specimen(
         "snippets/block_model/race.py:there_and_back_kernel",
         "call",
         64,

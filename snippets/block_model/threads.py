@@ -32,22 +32,23 @@ def double_block_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, 2 * tl.load(x_ptr + offsets))
 
 
-print("BLOCK  num_warps  threads  elements held  loads of a thread")
-#> BLOCK  num_warps  threads  elements held  loads of a thread
+print("BLOCK  num_warps  threads  lanes held  loads of a thread  store guarded")
+#> BLOCK  num_warps  threads  lanes held  loads of a thread  store guarded
 for block in (64, 1024):
     for warps in (1, 2, 4, 8):
-        compiled = compile_only(double_block_kernel, torch.float32, torch.float32, BLOCK=block, num_warps=warps)
-        threads = int(re.search(r"\.reqntid (\d+)", compiled.asm["ptx"])[1])
-        loads = re.findall(r"ld\.global(?:\.v(\d))?\.b32", compiled.asm["ptx"])
-        width = int(loads[0] or 1)
-        words = f"{len(loads)} of {4 * width} bytes"
-        print(f"{block:5}  {warps:9}  {threads:7}  {threads * len(loads) * width:13}  {words:>17}")
-        #>    64          1       32             64       1 of 8 bytes
-        #>    64          2       64             64       1 of 4 bytes
-        #>    64          4      128            128       1 of 4 bytes
-        #>    64          8      256            256       1 of 4 bytes
-        #>  1024          1       32           1024      8 of 16 bytes
-        #>  1024          2       64           1024      4 of 16 bytes
-        #>  1024          4      128           1024      2 of 16 bytes
-        #>  1024          8      256           1024      1 of 16 bytes
+        pointers = torch.float32, torch.float32
+        ptx = compile_only(double_block_kernel, *pointers, BLOCK=block, num_warps=warps).asm["ptx"]
+        threads = int(re.search(r"\.reqntid (\d+)", ptx)[1])
+        loads = [int(wide or 1) for wide in re.findall(r"ld\.global(?:\.v(\d))?\.b32", ptx)]
+        words = f"{len(loads)} of {4 * loads[0]} bytes"
+        guarded = "yes" if re.search(r"@%p\d+ st\.global", ptx) else "no"
+        print(f"{block:5}  {warps:9}  {threads:7}  {threads * sum(loads):10}  {words:>17}  {guarded:>13}")
+        #>    64          1       32          64       1 of 8 bytes             no
+        #>    64          2       64          64       1 of 4 bytes             no
+        #>    64          4      128         128       1 of 4 bytes            yes
+        #>    64          8      256         256       1 of 4 bytes            yes
+        #>  1024          1       32        1024      8 of 16 bytes             no
+        #>  1024          2       64        1024      4 of 16 bytes             no
+        #>  1024          4      128        1024      2 of 16 bytes             no
+        #>  1024          8      256        1024      1 of 16 bytes             no
 # --8<-- [end:threads]
