@@ -12,7 +12,7 @@ if not torch.cuda.is_available():
 
 
 class NoGPU:
-    """Stands in for a GPU's driver: names the GPU to compile for, an H200, and has none."""
+    """Stands in for a GPU's driver: names the GPU to compile for, an H200."""
 
     get_current_target = staticmethod(lambda: GPUTarget("cuda", 90, 32))
     get_current_device = get_current_stream = staticmethod(lambda *_: 0)
@@ -47,10 +47,10 @@ def iterate_unrolled_kernel(x_ptr, STEPS: tl.constexpr, BLOCK: tl.constexpr):
 for kernel in (iterate_kernel, iterate_unrolled_kernel):
     asm = compile_only(kernel, torch.float32, STEPS=8, BLOCK=128).asm
     loops, products = asm["ttgir"].count("scf.for"), asm["ttgir"].count("arith.mulf")
-    jumps, fused = (len(re.findall(rf"\b{name}\b", asm["ptx"])) for name in ("bra", "fma"))
-    print(f"{kernel.fn.__name__}: {loops} loops, {products} products; in PTX {jumps} jumps, {fused} fma")
-    #> iterate_kernel: 1 loops, 1 products; in PTX 0 jumps, 8 fma
-    #> iterate_unrolled_kernel: 0 loops, 8 products; in PTX 0 jumps, 8 fma
+    jumps, fused = len(re.findall(r"\bbra\b", asm["ptx"])), asm["ptx"].count("fma.rn")
+    print(f"TTGIR: {loops} loops, {products} products; PTX: {jumps} jumps, {fused} fma")
+    #> TTGIR: 1 loops, 1 products; PTX: 0 jumps, 8 fma
+    #> TTGIR: 0 loops, 8 products; PTX: 0 jumps, 8 fma
 # --8<-- [end:loops]
 
 # --8<-- [start:refused]

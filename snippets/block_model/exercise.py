@@ -10,7 +10,7 @@ if not torch.cuda.is_available():
 
 
 class NoGPU:
-    """Stands in for a GPU's driver: names the GPU to compile for, an H200, and has none."""
+    """Stands in for a GPU's driver: names the GPU to compile for, an H200."""
 
     get_current_target = staticmethod(lambda: GPUTarget("cuda", 90, 32))
     get_current_device = get_current_stream = staticmethod(lambda *_: 0)
@@ -31,7 +31,8 @@ fill = JITFunction(set_zero_kernel.fn)
 fixed, fitted = set(), set()
 for n in range(1, 1001):
     fixed.add(fill.warmup(torch.float32, n, BLOCK=256, grid=(1,)).hash)
-    fitted.add(fill.warmup(torch.float32, n, BLOCK=triton.next_power_of_2(n), grid=(1,)).hash)
+    fit = triton.next_power_of_2(n)
+    fitted.add(fill.warmup(torch.float32, n, BLOCK=fit, grid=(1,)).hash)
 print(len(fixed), "variants with one BLOCK,", len(fitted), "with one that fits")
 #> 3 variants with one BLOCK, 18 with one that fits
 # --8<-- [end:exercise]

@@ -12,7 +12,7 @@ if not torch.cuda.is_available():
 
 
 class NoGPU:
-    """Stands in for a GPU's driver: names the GPU to compile for, an H200, and has none."""
+    """Stands in for a GPU's driver: names the GPU to compile for, an H200."""
 
     get_current_target = staticmethod(lambda: GPUTarget("cuda", 90, 32))
     get_current_device = get_current_stream = staticmethod(lambda *_: 0)
@@ -34,7 +34,9 @@ def turn_tile_kernel(x_ptr, out_ptr, SIDE: tl.constexpr):
 
 
 @triton.jit
-def there_and_back_kernel(x_ptr, scratch_ptr, out_ptr, BARRIER: tl.constexpr, SIDE: tl.constexpr):
+def there_and_back_kernel(
+    x_ptr, scratch_ptr, out_ptr, BARRIER: tl.constexpr, SIDE: tl.constexpr
+):
     first = tl.program_id(0) * SIDE * SIDE
     i = tl.arange(0, SIDE)
     by_rows = first + i[:, None] * SIDE + i[None, :]  # [SIDE, SIDE]

@@ -44,7 +44,7 @@ from triton.runtime import JITFunction, driver
 
 
 class NoGPU:
-    """Stands in for a GPU's driver: names the GPU to compile for, an H200, and has none."""
+    """Stands in for a GPU's driver: names the GPU to compile for, an H200."""
 
     get_current_target = staticmethod(lambda: GPUTarget("cuda", 90, 32))
     get_current_device = get_current_stream = staticmethod(lambda *_: 0)
@@ -61,8 +61,10 @@ compiled = compile_only(coordinates_kernel, line, tile, cube)
 print(" -> ".join(compiled.asm))
 #> source -> ttir -> ttgir -> llir -> ptx -> cubin
 ttir = compiled.asm["ttir"]
-print("blocks of integers: ", *sorted(set(re.findall(r"tensor<([\dx]+)xi32>", ttir)), key=lambda shape: (len(shape), shape)))
-#> blocks of integers:  2 4 2x1 1x4 2x4 1x2x4 2x1x1 2x2x4
-print("blocks of addresses:", *sorted(set(re.findall(r"tensor<([\dx]+)x!tt.ptr", ttir)), key=lambda shape: (len(shape), shape)))
-#> blocks of addresses: 4 2x4 2x2x4
+integers = set(re.findall(r"tensor<([\dx]+)xi32>", ttir))
+print("integers: ", *sorted(integers, key=lambda shape: (len(shape), shape)))
+#> integers:  2 4 2x1 1x4 2x4 1x2x4 2x1x1 2x2x4
+addresses = set(re.findall(r"tensor<([\dx]+)x!tt\.ptr<i64>>", ttir))
+print("addresses:", *sorted(addresses, key=lambda shape: (len(shape), shape)))
+#> addresses: 4 2x4 2x2x4
 # --8<-- [end:types]

@@ -12,7 +12,7 @@ if not torch.cuda.is_available():
 
 
 class NoGPU:
-    """Stands in for a GPU's driver: names the GPU to compile for, an H200, and has none."""
+    """Stands in for a GPU's driver: names the GPU to compile for, an H200."""
 
     get_current_target = staticmethod(lambda: GPUTarget("cuda", 90, 32))
     get_current_device = get_current_stream = staticmethod(lambda *_: 0)
@@ -37,12 +37,14 @@ print("BLOCK  num_warps  threads  lanes held  loads of a thread  store guarded")
 for block in (64, 1024):
     for warps in (1, 2, 4, 8):
         pointers = torch.float32, torch.float32
-        ptx = compile_only(double_block_kernel, *pointers, BLOCK=block, num_warps=warps).asm["ptx"]
+        options = {"BLOCK": block, "num_warps": warps}
+        ptx = compile_only(double_block_kernel, *pointers, **options).asm["ptx"]
         threads = int(re.search(r"\.reqntid (\d+)", ptx)[1])
-        loads = [int(wide or 1) for wide in re.findall(r"ld\.global(?:\.v(\d))?\.b32", ptx)]
-        words = f"{len(loads)} of {4 * loads[0]} bytes"
+        loads = [int(n or 1) for n in re.findall(r"ld\.global(?:\.v(\d))?\.b32", ptx)]
+        lanes = threads * sum(loads)
+        what = f"{len(loads)} of {4 * loads[0]} bytes"
         guarded = "yes" if re.search(r"@%p\d+ st\.global", ptx) else "no"
-        print(f"{block:5}  {warps:9}  {threads:7}  {threads * sum(loads):10}  {words:>17}  {guarded:>13}")
+        print(f"{block:5}  {warps:9}  {threads:7}  {lanes:10}  {what:>17}  {guarded:>13}")
         #>    64          1       32          64       1 of 8 bytes             no
         #>    64          2       64          64       1 of 4 bytes             no
         #>    64          4      128         128       1 of 4 bytes            yes

@@ -14,7 +14,9 @@ import triton.language as tl
 
 
 @triton.jit
-def double_matrix_kernel(x_ptr, out_ptr, n_columns, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+def double_matrix_kernel(
+    x_ptr, out_ptr, n_columns, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr
+):
     # This program owns a tile of BLOCK_M rows and BLOCK_N columns.
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
     columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)  # [BLOCK_N]

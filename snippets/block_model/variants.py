@@ -10,7 +10,7 @@ if not torch.cuda.is_available():
 
 
 class NoGPU:
-    """Stands in for a GPU's driver: names the GPU to compile for, an H200, and has none."""
+    """Stands in for a GPU's driver: names the GPU to compile for, an H200."""
 
     get_current_target = staticmethod(lambda: GPUTarget("cuda", 90, 32))
     get_current_device = get_current_stream = staticmethod(lambda *_: 0)
@@ -33,7 +33,8 @@ def scale_by_kernel(x_ptr, out_ptr, factor, n_elements, BLOCK: tl.constexpr):
 
 x = torch.zeros(2048)
 usual = {"x_ptr": x, "out_ptr": x, "factor": 2.0, "n_elements": 1000, "BLOCK": 256}
-cases = {f"n_elements = {n}": {"n_elements": n} for n in (1000, 999, 1024, 2048, 16, 1, 2**31)}
+lengths = (1000, 999, 1024, 2048, 16, 1, 2**31)
+cases = {f"n_elements = {n}": {"n_elements": n} for n in lengths}
 cases |= {f"factor = {factor}": {"factor": factor} for factor in (3.5, 1.0, 2)}
 cases |= {"x in float16": {"x_ptr": x.half()}}
 cases |= {"x[4:], 16 bytes on": {"x_ptr": x[4:]}, "x[1:], 4 bytes on": {"x_ptr": x[1:]}}
@@ -42,9 +43,9 @@ cases |= {"BLOCK = 512": {"BLOCK": 512}, "num_warps = 8": {"num_warps": 8}}
 variants = []
 for what, change in cases.items():
     compiled = compile_only(scale_by_kernel, **usual | change)
-    known = compiled.hash in variants
-    variants += [] if known else [compiled.hash]
-    print(f"{what:24}", "same as" if known else "variant", variants.index(compiled.hash) + 1)
+    word = "same as" if compiled.hash in variants else "variant"
+    variants += [compiled.hash] if word == "variant" else []
+    print(f"{what:24}", word, variants.index(compiled.hash) + 1)
     #> n_elements = 1000        variant 1
     #> n_elements = 999         same as 1
     #> n_elements = 1024        variant 2
