@@ -164,7 +164,16 @@ GRID_MATH: list[Specimen] = []
 
 MASKING: list[Specimen] = []
 
-MEMORY: list[Specimen] = []
+MEMORY: list[Specimen] = [
+    Specimen(
+        "snippets/memory/tiled_matmul.py:tiled_matmul_kernel",
+        "call",
+        255,
+        2**16,
+        arguments={name: "*fp16" for name in ("a_ptr", "b_ptr", "c_ptr")}
+        | {"M": 100, "N": 90, "K": 80, "BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64},
+    ),
+]
 
 PATTERNS: list[Specimen] = []
 
