@@ -13,9 +13,9 @@ def tile(down: int, across: int) -> Iterator[Step]:
     yield "rows", rows
     yield "columns", columns
     yield "offsets", offsets
-    yield "load x", offsets
+    yield "load x", offsets, True
     yield ("out",)
-    yield "store out", offsets
+    yield "store out", offsets, True
 
 
 FORMULAS = {"tile": Formula(tile, (2, 2), {"x": 128, "out": 128})}
