@@ -6,8 +6,6 @@ from scripts.chart_curves import LIMIT, bandwidth_axes, ceiling_of, name_roof
 from scripts.chart_data import RATES, TIMES, Chart, Curve, Record, choose, listed, numbers, rates, sides
 from scripts.chart_style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas
 
-RUNS = {"tickets": "first_run", "again": "second_run"}
-
 
 def block_model_warps(record: Record) -> Chart:
     """Bandwidth against num_warps, a curve for each BLOCK; the record names them `block_64_warps_2`."""
@@ -52,44 +50,38 @@ def block_model_warps(record: Record) -> Chart:
 
 
 def block_model_order(record: Record) -> Chart:
-    """Tickets against program ids, in two runs of one launch."""
+    """Tickets against program ids."""
     kept: dict[str, Any] = record["figures"]
-    runs = {RUNS[name]: kept[name] for name in RUNS}
-    count = len(kept["tickets"])
-    highest = max(max(tickets) for tickets in runs.values())
+    tickets, before, places = kept["tickets"], kept["before"], kept["places"]
+    count = len(tickets)
 
     def paint(variant: Variant) -> Canvas:
-        items = [(SERIES[name], SERIES[name].label) for name in runs]
-        left, top, bottom = (50, 20, 420) if variant.wide else (40, 20, 300)
-        canvas = Canvas(variant, bottom + 52 + LEGEND_ROW * len(legend_rows(items, variant, 0)))
+        left, top, bottom = (50, 20, 400) if variant.wide else (40, 20, 300)
+        canvas = Canvas(variant, bottom + 48)
         axes = canvas.axes(left, top, variant.width - 12, bottom)
-        axes.set_xlim(-0.02 * count, 1.01 * count)
-        axes.set_ylim(-0.02 * count, 1.02 * max(count, highest))
+        axes.set_xlim(-0.01 * count, 1.01 * count)
+        axes.set_ylim(-0.02 * count, 1.02 * count)
         axes.grid(color=COLORS["rule"], linewidth=0.8, clip_on=False)
         axes.set_axisbelow(True)
         ends = on_canvas(canvas, axes, 0, 0), on_canvas(canvas, axes, count - 1, count - 1)
         canvas.line(*zip(*ends, strict=True), color=COLORS["limit"], linewidth=1.2)
-        for name, tickets in reversed(runs.items()):
-            style = SERIES[name].line() | {"linestyle": "", "markersize": 4 if variant.wide else 3}
-            axes.plot(range(count), tickets, clip_on=False, **style)
+        style = SERIES["programs"].line() | {"linestyle": "", "markersize": 3.6 if variant.wide else 2.6}
+        axes.plot(range(count), tickets, clip_on=False, **style)
         canvas.text(0, 14, "Ticket", color="muted")
-        canvas.text(left, bottom + 39, "Program id; on the line, id and ticket are equal", color="muted")
-        canvas.legend(0, bottom + 63, items)
+        canvas.text(variant.width - 12, 14, "Line: all programs in order", ha="right")
+        canvas.text(left, bottom + 39, "Program id", color="muted")
         return canvas
 
-    title = f"The ticket that each program drew from one counter, for programs 0 to {count - 1} of a launch, in two runs."
-    first, second = kept["tickets"], kept["again"]
+    equal = sum(pid == ticket for pid, ticket in enumerate(tickets))
+    title = f"The ticket that each of {count} programs of one launch drew from a shared counter, against its program id."
     alt = (
-        f"Scatter chart. Across: program id, 0 to {count - 1}. Up: the ticket it drew, a count of the programs before it. "
-        "A line marks tickets equal to ids, as they would be if programs began in order. "
-        f"On it lie {sum(pid == ticket for pid, ticket in enumerate(first))} programs in the first run and "
-        f"{sum(pid == ticket for pid, ticket in enumerate(second))} in the second. "
-        f"Farthest from it: {max(abs(ticket - pid) for pid, ticket in enumerate(first))} places in the first run."
+        f"Scatter chart. Across: program id, 0 to {count - 1}. Up: the ticket it drew, the count of programs before it. "
+        "A line marks where ticket and id are equal, as they would be if programs came in order. "
+        f"{equal} programs lie on it; the farthest is {max(abs(ticket - pid) for pid, ticket in enumerate(tickets))} places off. "
+        f"Program 0 drew ticket {tickets[0]}, program {count - 1} drew {tickets[-1]}."
     )
-    places = kept["places"]
-    table = [[pid, first[pid], second[pid], places[pid]] for pid in range(count)]
-    columns = ["program", "ticket, first run", "ticket, second run", "multiprocessor, first run"]
-    return Chart(title, alt, columns, table, paint)
+    table = [list(row) for row in zip(range(count), tickets, before, places, strict=True)]
+    return Chart(title, alt, ["program", "ticket", "ticket in the run before", "multiprocessor"], table, paint)
 
 
 CHARTS = {

@@ -90,8 +90,7 @@ SERIES = {
     "lanes_256": Series("BLOCK of 256", "peer-2", "^", dashes=(1.2, 1.8)),
     "lanes_1024": Series("BLOCK of 1,024", "ours", "o", width=2.4),
     "lanes_4096": Series("BLOCK of 4,096", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
-    "first_run": Series("first run", "ours", "o", width=0),
-    "second_run": Series("second run", "peer-1", "s", width=0, hollow=True),
+    "programs": Series("programs", "ours", "o", width=0),
 }
 
 

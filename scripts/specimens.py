@@ -150,12 +150,13 @@ BLOCK_MODEL = [
         18_000,
         arguments={"x_ptr": "*fp32", "out_ptr": "*fp32", "SIDE": 64},
     ),
-    Specimen(
-        "snippets/block_model/race.py:there_and_back_kernel",
-        "call",
-        64,
-        0,
-        arguments={"x_ptr": "*fp32", "scratch_ptr": "*fp32", "out_ptr": "*fp32", "BARRIER": False, "SIDE": 64},
+    called(
+        "snippets/block_model/race.py:pass_on_kernel",
+        x_ptr="*fp32",
+        out_ptr="*fp32",
+        ROUNDS=100,
+        BLOCK=128,
+        SAFE=False,
     ),
     called("snippets/block_model/exercise.py:set_zero_kernel", out_ptr="*fp32", n_elements=1000, BLOCK=256),
 ]

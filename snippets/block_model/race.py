@@ -1,4 +1,4 @@
-"""A program stores a tile and loads it again in another order: with a barrier in between, and without one."""
+"""A program stores a block and loads it again one lane further: with barriers in between, and without."""
 import torch
 import triton
 import triton.language as tl
@@ -34,41 +34,47 @@ def turn_tile_kernel(x_ptr, out_ptr, SIDE: tl.constexpr):
 
 
 @triton.jit
-def there_and_back_kernel(
-    x_ptr, scratch_ptr, out_ptr, BARRIER: tl.constexpr, SIDE: tl.constexpr
+def pass_on_kernel(
+    x_ptr, out_ptr, ROUNDS: tl.constexpr, BLOCK: tl.constexpr, SAFE: tl.constexpr
 ):
-    first = tl.program_id(0) * SIDE * SIDE
-    i = tl.arange(0, SIDE)
-    by_rows = first + i[:, None] * SIDE + i[None, :]  # [SIDE, SIDE]
-    by_columns = first + i[None, :] * SIDE + i[:, None]  # [SIDE, SIDE]
-    tl.store(scratch_ptr + by_rows, tl.load(x_ptr + by_rows))
-    if BARRIER:
-        tl.debug_barrier()
-    tl.store(out_ptr + by_columns, tl.load(scratch_ptr + by_columns))
+    i = tl.arange(0, BLOCK)
+    own = out_ptr + tl.program_id(0) * BLOCK  # this program's part of the output
+    x = tl.load(x_ptr + tl.program_id(0) * BLOCK + i)
+    for _ in range(ROUNDS):
+        tl.store(own + i, x)
+        if SAFE:
+            tl.debug_barrier()
+        x = tl.load(own + (i + 1) % BLOCK)  # what another lane has stored
+        if SAFE:
+            tl.debug_barrier()
+    tl.store(own + i, x)
 
 
-x = torch.float32
-turned = compile_only(turn_tile_kernel, x, x, SIDE=64)
-unsafe = compile_only(there_and_back_kernel, x, x, x, BARRIER=False, SIDE=64)
-safe = compile_only(there_and_back_kernel, x, x, x, BARRIER=True, SIDE=64)
+f = torch.float32
+turned = compile_only(turn_tile_kernel, f, f, SIDE=64)
+unsafe, safe = (
+    compile_only(pass_on_kernel, f, f, ROUNDS=100, BLOCK=1024, SAFE=safe, num_warps=32)
+    for safe in (False, True)
+)
 print(*(kernel.asm["ptx"].count("bar.sync") for kernel in (turned, unsafe, safe)))
-#> 1 0 1
+#> 1 0 2
 # --8<-- [end:race]
 
 
-def wrong(side: int, warps: int, barrier: bool) -> int:
-    """Of 4096 tiles, the number that did not come out as they went in."""
-    x = torch.randn(4096, side, side, device="cuda")
-    scratch, out = torch.zeros_like(x), torch.zeros_like(x)
-    there_and_back_kernel[(4096,)](x, scratch, out, BARRIER=barrier, SIDE=side, num_warps=warps)
-    return int((out != x).flatten(1).any(dim=1).sum())
+def wrong(rounds: int, warps: int, safe: bool) -> int:
+    """Of 1000 programs, the number whose lanes are not what `rounds` turns should make of them."""
+    x = torch.randn(1000, 32 * warps, device="cuda")
+    out = torch.zeros_like(x)
+    pass_on_kernel[(1000,)](x, out, ROUNDS=rounds, BLOCK=32 * warps, SAFE=safe, num_warps=warps)
+    return int((out != x.roll(-rounds, dims=1)).any(dim=1).sum())
 
 
 if torch.cuda.is_available():
     found = {}
-    for side, warps in ((16, 4), (32, 4), (64, 4), (64, 8), (128, 8)):
-        without, held = wrong(side, warps, barrier=False), wrong(side, warps, barrier=True)
-        print(f"tiles of {side} x {side}, {warps} warps: {without} of 4096 wrong without the barrier, {held} with it")
-        found[f"side_{side}_warps_{warps}"] = without
-        assert held == 0
+    for warps in (4, 8, 16, 32):
+        for rounds in (1, 10, 100):
+            without, held = wrong(rounds, warps, safe=False), wrong(rounds, warps, safe=True)
+            print(f"{warps:2} warps, {rounds:3} rounds: {without:4} of 1000 programs wrong without barriers, {held} with them")
+            found[f"warps_{warps}_rounds_{rounds}"] = without
+            assert held == 0
     keep(figures=found)

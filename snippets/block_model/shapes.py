@@ -63,7 +63,7 @@ print(" -> ".join(compiled.asm))
 ttir = compiled.asm["ttir"]
 integers = set(re.findall(r"tensor<([\dx]+)xi32>", ttir))
 print("integers: ", *sorted(integers, key=lambda shape: (len(shape), shape)))
-#> integers:  2 4 2x1 1x4 2x4 1x2x4 2x1x1 2x2x4
+#> integers:  2 4 1x4 2x1 2x4 1x2x4 2x1x1 2x2x4
 addresses = set(re.findall(r"tensor<([\dx]+)x!tt\.ptr<i64>>", ttir))
 print("addresses:", *sorted(addresses, key=lambda shape: (len(shape), shape)))
 #> addresses: 4 2x4 2x2x4

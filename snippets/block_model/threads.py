@@ -43,8 +43,8 @@ for block in (64, 1024):
         loads = [int(n or 1) for n in re.findall(r"ld\.global(?:\.v(\d))?\.b32", ptx)]
         lanes = threads * sum(loads)
         what = f"{len(loads)} of {4 * loads[0]} bytes"
-        guarded = "yes" if re.search(r"@%p\d+ st\.global", ptx) else "no"
-        print(f"{block:5}  {warps:9}  {threads:7}  {lanes:10}  {what:>17}  {guarded:>13}")
+        guard = "yes" if re.search(r"@%p\d+ st\.global", ptx) else "no"
+        print(f"{block:5}  {warps:9}  {threads:7}  {lanes:10}  {what:>17}  {guard:>13}")
         #>    64          1       32          64       1 of 8 bytes             no
         #>    64          2       64          64       1 of 4 bytes             no
         #>    64          4      128         128       1 of 4 bytes            yes

@@ -24,5 +24,5 @@ def order(synthetic: Callable[..., dict[str, Any]]) -> dict[str, Any]:
         ids, chance = list(range(256)), random.Random(seed)
         return sorted(ids, key=lambda pid: pid + chance.randint(0, 40))
 
-    figures = {"tickets": shuffled(1), "again": shuffled(2), "places": [pid % 132 for pid in range(256)]}
+    figures = {"tickets": shuffled(1), "before": shuffled(2), "places": [pid % 132 for pid in range(256)]}
     return synthetic("block_model/order", figures=figures)
