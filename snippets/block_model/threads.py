@@ -38,7 +38,8 @@ for block in (64, 1024):
     for warps in (1, 2, 4, 8):
         pointers = torch.float32, torch.float32
         options = {"BLOCK": block, "num_warps": warps}
-        ptx = compile_only(double_block_kernel, *pointers, **options).asm["ptx"]
+        compiled = compile_only(double_block_kernel, *pointers, **options)
+        ptx = compiled.asm["ptx"]
         threads = int(re.search(r"\.reqntid (\d+)", ptx)[1])
         loads = [int(n or 1) for n in re.findall(r"ld\.global(?:\.v(\d))?\.b32", ptx)]
         lanes = threads * sum(loads)
@@ -53,4 +54,6 @@ for block in (64, 1024):
         #>  1024          2       64        1024      4 of 16 bytes             no
         #>  1024          4      128        1024      2 of 16 bytes             no
         #>  1024          8      256        1024      1 of 16 bytes             no
+print("thread blocks a program:", compiled.metadata.num_ctas)
+#> thread blocks a program: 1
 # --8<-- [end:threads]
