@@ -19,9 +19,7 @@ from kernels.benchmark import keep
 def take_ticket_kernel(counter_ptr, ticket_ptr, place_ptr):
     pid = tl.program_id(0)
     ticket = tl.atomic_add(counter_ptr, 1)  # the count before, and one is added
-    place = tl.inline_asm_elementwise(  # the multiprocessor that runs this program
-        "mov.u32 $0, %smid;", "=r", [], dtype=tl.int32, is_pure=True, pack=1
-    )
+    place = tl.extra.cuda.smid()  # the multiprocessor that runs this program
     tl.store(ticket_ptr + pid, ticket)
     tl.store(place_ptr + pid, place)
 
