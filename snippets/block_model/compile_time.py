@@ -19,7 +19,7 @@ class NoGPU:
 
 
 def compile_only(kernel, *arguments, **options):
-    """Compile a kernel as a launch with these arguments would, and launch nothing."""
+    """Compile a kernel as a launch with these arguments would, and stop there."""
     if not torch.cuda.is_available():
         driver.set_active(NoGPU())
     return JITFunction(kernel.fn).warmup(*arguments, grid=(1,), **options)
@@ -46,11 +46,12 @@ def iterate_unrolled_kernel(x_ptr, STEPS: tl.constexpr, BLOCK: tl.constexpr):
 
 for kernel in (iterate_kernel, iterate_unrolled_kernel):
     asm = compile_only(kernel, torch.float32, STEPS=8, BLOCK=128).asm
-    loops, products = asm["ttgir"].count("scf.for"), asm["ttgir"].count("arith.mulf")
-    jumps, fused = len(re.findall(r"\bbra\b", asm["ptx"])), asm["ptx"].count("fma.rn")
-    print(f"TTGIR: {loops} loops, {products} products; PTX: {jumps} jumps, {fused} fma")
-    #> TTGIR: 1 loops, 1 products; PTX: 0 jumps, 8 fma
-    #> TTGIR: 0 loops, 8 products; PTX: 0 jumps, 8 fma
+    ttgir, ptx = asm["ttgir"], asm["ptx"]
+    loops, products = ttgir.count("scf.for"), ttgir.count("arith.mulf")
+    jumps, fused = len(re.findall(r"\bbra\b", ptx)), ptx.count("fma.rn")
+    print(f"TTGIR: loops {loops}, products {products}; PTX: jumps {jumps}, fma {fused}")
+    #> TTGIR: loops 1, products 1; PTX: jumps 0, fma 8
+    #> TTGIR: loops 0, products 8; PTX: jumps 0, fma 8
 # --8<-- [end:loops]
 
 # --8<-- [start:refused]

@@ -19,7 +19,7 @@ class NoGPU:
 
 
 def compile_only(kernel, *arguments, **options):
-    """Compile a kernel as a launch with these arguments would, and launch nothing."""
+    """Compile a kernel as a launch with these arguments would, and stop there."""
     if not torch.cuda.is_available():
         driver.set_active(NoGPU())
     return JITFunction(kernel.fn).warmup(*arguments, grid=(1,), **options)
@@ -35,7 +35,8 @@ def turn_tile_kernel(x_ptr, out_ptr, SIDE: tl.constexpr):
 
 @triton.jit
 def pass_on_kernel(
-    x_ptr, out_ptr, ROUNDS: tl.constexpr, BLOCK: tl.constexpr, SAFE: tl.constexpr
+    x_ptr, out_ptr,
+    ROUNDS: tl.constexpr, BLOCK: tl.constexpr, SAFE: tl.constexpr,
 ):
     i = tl.arange(0, BLOCK)
     own = out_ptr + tl.program_id(0) * BLOCK  # this program's part of the output
@@ -52,12 +53,11 @@ def pass_on_kernel(
 
 f = torch.float32
 turned = compile_only(turn_tile_kernel, f, f, SIDE=64)
-unsafe, safe = (
-    compile_only(pass_on_kernel, f, f, ROUNDS=100, BLOCK=1024, SAFE=safe, num_warps=32)
-    for safe in (False, True)
-)
-print(*(kernel.asm["ptx"].count("bar.sync") for kernel in (turned, unsafe, safe)))
-#> 1 0 2
+sizes = {"ROUNDS": 100, "BLOCK": 1024, "num_warps": 32}
+unsafe = compile_only(pass_on_kernel, f, f, SAFE=False, **sizes)
+safe = compile_only(pass_on_kernel, f, f, SAFE=True, **sizes)
+print([kernel.asm["ptx"].count("bar.sync") for kernel in (turned, unsafe, safe)])
+#> [1, 0, 2]
 # --8<-- [end:race]
 
 

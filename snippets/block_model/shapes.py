@@ -26,7 +26,8 @@ def coordinates_kernel(line_ptr, tile_ptr, cube_ptr):
 
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
-line, tile, cube = (torch.full(s, -1, device=device) for s in ((4,), (2, 4), (2, 2, 4)))
+shapes = (4,), (2, 4), (2, 2, 4)
+line, tile, cube = (torch.full(shape, -1, device=device) for shape in shapes)
 coordinates_kernel[(1,)](line, tile, cube)
 print(line.tolist())
 #> [0, 1, 2, 3]
@@ -51,7 +52,7 @@ class NoGPU:
 
 
 def compile_only(kernel, *arguments, **options):
-    """Compile a kernel as a launch with these arguments would, and launch nothing."""
+    """Compile a kernel as a launch with these arguments would, and stop there."""
     if not torch.cuda.is_available():
         driver.set_active(NoGPU())
     return JITFunction(kernel.fn).warmup(*arguments, grid=(1,), **options)

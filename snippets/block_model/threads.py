@@ -19,7 +19,7 @@ class NoGPU:
 
 
 def compile_only(kernel, *arguments, **options):
-    """Compile a kernel as a launch with these arguments would, and launch nothing."""
+    """Compile a kernel as a launch with these arguments would, and stop there."""
     if not torch.cuda.is_available():
         driver.set_active(NoGPU())
     return JITFunction(kernel.fn).warmup(*arguments, grid=(1,), **options)
@@ -41,11 +41,12 @@ for block in (64, 1024):
         compiled = compile_only(double_block_kernel, *pointers, **options)
         ptx = compiled.asm["ptx"]
         threads = int(re.search(r"\.reqntid (\d+)", ptx)[1])
-        loads = [int(n or 1) for n in re.findall(r"ld\.global(?:\.v(\d))?\.b32", ptx)]
-        lanes = threads * sum(loads)
-        what = f"{len(loads)} of {4 * loads[0]} bytes"
+        loads = re.findall(r"ld\.global(?:\.v(\d))?\.b32", ptx)
+        wide = int(loads[0] or 1)  # .v4 is four lanes at once
+        lanes = threads * len(loads) * wide
+        what = f"{len(loads)} of {4 * wide} bytes"
         guard = "yes" if re.search(r"@%p\d+ st\.global", ptx) else "no"
-        print(f"{block:5}  {warps:9}  {threads:7}  {lanes:10}  {what:>17}  {guard:>13}")
+        print(f"{block:5}{warps:11}{threads:9}{lanes:12}{what:>19}{guard:>15}")
         #>    64          1       32          64       1 of 8 bytes             no
         #>    64          2       64          64       1 of 4 bytes             no
         #>    64          4      128         128       1 of 4 bytes            yes

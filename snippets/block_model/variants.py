@@ -17,7 +17,7 @@ class NoGPU:
 
 
 def compile_only(kernel, *arguments, **options):
-    """Compile a kernel as a launch with these arguments would, and launch nothing."""
+    """Compile a kernel as a launch with these arguments would, and stop there."""
     if not torch.cuda.is_available():
         driver.set_active(NoGPU())
     return JITFunction(kernel.fn).warmup(*arguments, grid=(1,), **options)
@@ -28,16 +28,19 @@ def compile_only(kernel, *arguments, **options):
 def scale_by_kernel(x_ptr, out_ptr, factor, n_elements, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n_elements
-    tl.store(out_ptr + offsets, factor * tl.load(x_ptr + offsets, mask=mask), mask=mask)
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, factor * x, mask=mask)
 
 
 x = torch.zeros(2048)
-usual = {"x_ptr": x, "out_ptr": x, "factor": 2.0, "n_elements": 1000, "BLOCK": 256}
+usual = {"x_ptr": x, "out_ptr": x, "factor": 2.0, "n_elements": 1000}
+usual |= {"BLOCK": 256}
 lengths = (1000, 999, 1024, 2048, 16, 1, 2**31)
 cases = {f"n_elements = {n}": {"n_elements": n} for n in lengths}
 cases |= {f"factor = {factor}": {"factor": factor} for factor in (3.5, 1.0, 2)}
 cases |= {"x in float16": {"x_ptr": x.half()}}
-cases |= {"x[4:], 16 bytes on": {"x_ptr": x[4:]}, "x[1:], 4 bytes on": {"x_ptr": x[1:]}}
+cases |= {"x[4:], 16 bytes on": {"x_ptr": x[4:]}}
+cases |= {"x[1:], 4 bytes on": {"x_ptr": x[1:]}}
 cases |= {"BLOCK = 512": {"BLOCK": 512}, "num_warps = 8": {"num_warps": 8}}
 
 variants = []
