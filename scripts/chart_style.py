@@ -87,6 +87,11 @@ SERIES = {
     "compile_max": Series("torch.compile, max-autotune", "peer-4", "v", dashes=(3.5, 1.5)),
     "unfused": Series("Unfused PyTorch", "peer-4", "v"),
     "atomic": Series("Blockwise, atomics alone", "ours", "D", dashes=(2, 2.5), hollow=True),
+    "lanes_64": Series("BLOCK of 64", "peer-1", "s", dashes=(6, 2.5)),
+    "lanes_256": Series("BLOCK of 256", "peer-2", "^", dashes=(1.2, 1.8)),
+    "lanes_1024": Series("BLOCK of 1,024", "ours", "o", width=2.4),
+    "lanes_4096": Series("BLOCK of 4,096", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
+    "programs": Series("programs", "ours", "o", width=0),
 }
 
 

@@ -127,7 +127,43 @@ FUSED_SOFTMAX = [
 
 WHY_KERNELS: list[Specimen] = []
 
-BLOCK_MODEL: list[Specimen] = []
+TILE_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n_columns": 16}
+BLOCK_MODEL = [
+    called("snippets/block_model/tile.py:double_matrix_kernel", **TILE_OF, BLOCK_M=4, BLOCK_N=8),
+    called("snippets/block_model/shapes.py:coordinates_kernel", line_ptr="*i64", tile_ptr="*i64", cube_ptr="*i64"),
+    called("snippets/block_model/cuda_threads.py:double_many_kernel", x_ptr="*fp32", out_ptr="*fp32", n=1000, BLOCK=256),
+    called("snippets/block_model/threads.py:double_block_kernel", x_ptr="*fp32", out_ptr="*fp32", BLOCK=64),
+    called("snippets/block_model/warps.py:double_all_kernel", x_ptr="*fp32", out_ptr="*fp32", n_elements=2**26, BLOCK=64),
+    called("snippets/block_model/compile_time.py:iterate_kernel", x_ptr="*fp32", STEPS=8, BLOCK=128),
+    called("snippets/block_model/compile_time.py:iterate_unrolled_kernel", x_ptr="*fp32", STEPS=8, BLOCK=128),
+    called(
+        "snippets/block_model/variants.py:scale_by_kernel",
+        x_ptr="*fp32",
+        out_ptr="*fp32",
+        factor=2.0,
+        n_elements=1000,
+        BLOCK=256,
+    ),
+    called("snippets/block_model/order.py:take_ticket_kernel", counter_ptr="*i32", ticket_ptr="*i32", place_ptr="*i32"),
+    called("snippets/block_model/counter.py:plain_count_kernel", counter_ptr="*i32"),
+    called("snippets/block_model/counter.py:atomic_count_kernel", counter_ptr="*i32"),
+    Specimen(
+        "snippets/block_model/race.py:turn_tile_kernel",
+        "call",
+        40,
+        18_000,
+        arguments={"x_ptr": "*fp32", "out_ptr": "*fp32", "SIDE": 64},
+    ),
+    called(
+        "snippets/block_model/race.py:pass_on_kernel",
+        x_ptr="*fp32",
+        out_ptr="*fp32",
+        ROUNDS=100,
+        BLOCK=128,
+        SAFE=False,
+    ),
+    called("snippets/block_model/exercise.py:set_zero_kernel", out_ptr="*fp32", n_elements=1000, BLOCK=256),
+]
 
 TILE_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n_rows": 512, "n_columns": 256}
 GRID = "snippets/grid_math"

@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 
 import main
 from scripts import charts, records
+from tests.baked.block_model_records import records_of_block_model
 
 SVG = "{http://www.w3.org/2000/svg}"
 XLINK = "{http://www.w3.org/1999/xlink}href"
@@ -92,6 +93,7 @@ def traffic() -> charts.Record:
 
 
 RECORDS = {record["name"]: record for record in (additions(), row_lengths(), shapes(), traffic())}
+RECORDS |= {record["name"]: record for record in records_of_block_model(synthetic)}
 
 
 def templates(program: str, **slowness: dict[str, float]) -> charts.Record:

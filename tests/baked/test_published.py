@@ -22,6 +22,9 @@ OPS = {"add": r"[1-9]\d*", "softmax": r"[1-9]\d*x[1-9]\d*"}
 DIRECTIONS = {"fwd", "bwd"}
 DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2}
 IMPLEMENTATIONS = {"blockwise", "row", "eager", "compile", "compile_max", "liger", "unfused"}
+# The block model: one kernel, with blocks of several lengths and several warps.
+OPS |= {"double": r"[1-9]\d*"}
+IMPLEMENTATIONS |= {f"block_{block}_warps_{warps}" for block in (64, 256, 1024, 4096) for warps in (1, 2, 4, 8)}
 PRIMARY = prepare.primary_machine()
 
 
@@ -96,7 +99,9 @@ def test_the_bytes_are_those_of_the_definition():
     """Each input read once, each output written once: two and one, or one and one; backward, two and one."""
     wrong = []
     for row in table()[1]:
-        tensors = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3}[row["op"], row["direction"]]
+        tensors = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3, ("double", "fwd"): 2}[
+            row["op"], row["direction"]
+        ]
         elements = math.prod(map(int, row["shape"].split("x")))
         if int(row["bytes"]) != tensors * elements * DTYPES[row["dtype"]]:
             wrong.append(list(row.values()))
