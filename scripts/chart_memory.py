@@ -170,7 +170,7 @@ def draw_kernels(canvas: Canvas, axes: Axes, kernels: Sequence[Placed]) -> None:
 
 
 def trips(blocks: Record, tiles: Record) -> Chart:
-    added = [row for row in called(blocks, "add_by_block")]
+    added = [row for row in called(blocks, "blocked_add")]
     multiplied = [row for row in called(tiles, "product") if row["implementation"].startswith("tile")]
     first = next(place for place, kernel in enumerate(placed(tiles)) if kernel.label.startswith("tile"))
     halves = [

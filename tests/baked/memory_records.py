@@ -30,7 +30,7 @@ def records_of_memory(synthetic: Callable[..., Record]) -> list[Record]:
         for size, speed in zip(sizes, speeds, strict=True)
     ]
     blocks = [32, 128, 1024, 16384]
-    additions = [row("add_by_block", "1000", 0.8 + 9 / block, 10**9, 1, f"block{block}") for block in blocks]
+    additions = [row("blocked_add", "1000", 0.8 + 9 / block, 10**9, 1, f"block{block}") for block in blocks]
     shape, flops, tiles = "8192x8192x8192", 2 * 8192**3, [16, 32, 64, 128, 256]
     kernels = [row("roofline_add", "1000", 0.75, 3 * 2**30, 2**28), row("roofline_softmax", "32768x8192", 0.26, 2**30, 5 * 2**28)]
     kernels += [row("product", shape, 700 / tile, 3 * 2**27, flops, f"tile{tile}") for tile in tiles]
