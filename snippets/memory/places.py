@@ -58,7 +58,7 @@ table = {
 shared = {
     "st.shared": r"(?:st\.shared|stmatrix)",
     "ld.shared": r"(?:ld\.shared|ldmatrix)",
-    "cp.async": r"cp\.async\.c",
+    "cp.async": r"cp\.async\.c[ag]",
     "wgmma": r"wgmma\.mma",
 }
 print(f"{'kernel':17}{'shared bytes':>13}" + "".join(f"{name:>11}" for name in shared))
