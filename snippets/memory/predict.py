@@ -10,7 +10,6 @@ if not torch.cuda.is_available():
 
 from kernels.benchmark import Benchmark
 
-# --8<-- [start:predict]
 n = 2**28
 x = torch.randn(n, device="cuda", dtype=torch.bfloat16)
 cases = {  # the bytes of one element, read and written
@@ -24,4 +23,3 @@ for name, (size, run, expected) in cases.items():
     print(f"{name:12} predicted {n * size / copy * 1e6:7.1f} us")
     benchmark.case(name, "fwd", str(n), x.dtype, n * size, None, {"eager": run}, expected)
 benchmark.finish()
-# --8<-- [end:predict]

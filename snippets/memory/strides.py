@@ -48,7 +48,5 @@ else:
         expected = x[: n * stride : stride]
         benchmark.case("strided_copy", "fwd", f"{n}x{stride}", x.dtype, 2 * out.nbytes, None, run, expected)
     benchmark.finish()
-    # --8<-- [start:instructions]
     compiled = strided_kernel[(n // 1024,)](x, out, 2, BLOCK=1024)
     print("instructions that touch shared memory:", compiled.asm["ptx"].count(".shared"))
-    # --8<-- [end:instructions]
