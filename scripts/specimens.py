@@ -137,6 +137,7 @@ TILE_BYTES = 3 * 2 * 64 * 64 * 2 + 64
 MEMORY = [
     called("snippets/memory/working_set.py:reread_kernel", x_ptr="*fp32", sums_ptr="*fp32", n_blocks=61, n_steps=497, BLOCK=2048),
     called("snippets/memory/working_set.py:recopy_kernel", x_ptr="*fp32", y_ptr="*fp32", n_blocks=61, n_steps=497, BLOCK=2048),
+    called("snippets/memory/predict.py:widen_kernel", x_ptr="*bf16", out_ptr="*fp32", BLOCK=1024),
     called("snippets/memory/strides.py:strided_kernel", x_ptr="*fp32", out_ptr="*fp32", stride=2, BLOCK=1024),
     Specimen("snippets/memory/roofline.py:product_kernel", "call", 144, TILE_BYTES, arguments=TILE_OF),
     Specimen("snippets/memory/places.py:staged_kernel", "call", 144, TILE_BYTES, arguments=TILE_OF),
