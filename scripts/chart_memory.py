@@ -1,7 +1,7 @@
 """Charts of the memory chapter: working sets, the roofline, trips against block size, and strides."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -287,7 +287,7 @@ def strides(record: Record) -> Chart:
     )
 
 
-CHARTS = {
+CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
     "memory_working_set": (working_set, ("memory/working_set", "memory/levels")),
     "memory_roofline": (roofline, ("memory/roofline",)),
     "memory_trips": (trips, ("memory/block_sizes", "memory/roofline")),
