@@ -144,6 +144,14 @@ MEMORY = [
     Specimen("snippets/memory/places.py:staged_kernel", "call", 144, TILE_BYTES, arguments=TILE_OF),
     Specimen("snippets/memory/places.py:turning_kernel", "call", 48, 64 * 64 * 4, arguments=SQUARE_OF),
     Specimen("snippets/memory/too_large.py:large_tile_kernel", "call", 48, 64 * 64 * 4, arguments=LARGE_OF),
+    Specimen(
+        "snippets/memory/tiled_matmul.py:tiled_matmul_kernel",
+        "call",
+        255,
+        2**16,
+        arguments={name: "*fp16" for name in ("a_ptr", "b_ptr", "c_ptr")}
+        | {"M": 100, "N": 90, "K": 80, "BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64},
+    ),
 ]
 
 PATTERNS: list[Specimen] = []
