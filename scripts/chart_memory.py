@@ -104,7 +104,7 @@ def roofline(record: Record) -> Chart:
         axes.minorticks_off()
         right = 2 * max(kernel.x for kernel in kernels)
         axes.set_xlim(0.04, right)
-        axes.set_ylim(min(kernel.rate for kernel in kernels) / 3, 2.2 * peak)
+        axes.set_ylim(min(kernel.rate for kernel in kernels) / 3, 4 * peak)
         axes.set_xticks([0.1, 1, 10, 100, 1000], ["0.1", "1", "10", "100", "1,000"])
         ticks = [(10**power, words) for power, words in ((2, "0.1"), (3, "1"), (4, "10"), (5, "100"), (6, "1,000"))]
         low, high = axes.get_ylim()
@@ -116,9 +116,9 @@ def roofline(record: Record) -> Chart:
             corners[0] = (0.04, 0.04 * bandwidth)
         ends = [on_canvas(canvas, axes, *corner) for corner in corners]
         canvas.line([x for x, _ in ends], [y for _, y in ends], color=COLORS["limit"], linewidth=1.4)
-        draw_kernels(canvas, axes, kernels)
+        draw_kernels(canvas, axes, kernels, peak)
         words = f"{peak / 1e3:,.0f} TFLOP/s, large matrix product"
-        canvas.text(ends[2][0], ends[2][1] - 7, words, color="limit", ha="right")
+        canvas.text(ends[2][0], ends[2][1] - 30, words, color="limit", ha="right")
         slope = math.degrees(math.atan2(ends[0][1] - ends[1][1], ends[1][0] - ends[0][0]))
         x, y = on_canvas(canvas, axes, 0.7, 0.7 * bandwidth)
         canvas.text(x - 4, y - 8, f"{bandwidth:,.0f} GB/s, device copy", color="limit", ha="center", rotation=slope)
@@ -151,7 +151,7 @@ def roofline(record: Record) -> Chart:
     return Chart(title, alt, columns, table, paint)
 
 
-def draw_kernels(canvas: Canvas, axes: Axes, kernels: Sequence[Placed]) -> None:
+def draw_kernels(canvas: Canvas, axes: Axes, kernels: Sequence[Placed], peak: float) -> None:
     """A dot for each kernel where the memory saw it, and for tiles a ring where its programs' loads would put it."""
     for kernel in kernels:
         mark = {**SERIES["from_memory"].line(), "linestyle": ""}
@@ -164,7 +164,9 @@ def draw_kernels(canvas: Canvas, axes: Axes, kernels: Sequence[Placed]) -> None:
             axes.plot([kernel.asked_x], [kernel.rate], clip_on=False, **{**SERIES["asked"].line(), "linestyle": ""})
         axes.plot([kernel.x], [kernel.rate], clip_on=False, **mark)
         if kernel.label == "cuBLAS":
-            canvas.text(x - 2, y + 20, kernel.label, ha="center")
+            canvas.text(x - 4, y - 11, kernel.label)
+        elif kernel.rate > 0.6 * peak:
+            canvas.text(x - 6, y + 19, kernel.label)
         else:
             canvas.text(x + 8, y + 4.5, kernel.label)
 
@@ -230,7 +232,8 @@ def panel(canvas: Canvas, box: Box, series: str, xs: Sequence[int], ys: Sequence
     axes.minorticks_off()
     axes.set_xlim(min(xs) / 1.3, max(xs) * 1.3)
     axes.set_ylim(0, 1.15 * max(ys))
-    ticks = xs if len(xs) < 6 and variant.wide else xs[:: 2 if len(xs) < 6 else 3]
+    every = {(True, True): 1, (True, False): 2, (False, True): 2, (False, False): 4}[len(xs) < 6, variant.wide]
+    ticks = [x for x in xs if round(math.log2(x / xs[0])) % every == 0]
     axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
     axes.locator_params(axis="y", nbins=4)
     axes.grid(axis="y", color=COLORS["rule"], linewidth=0.8, clip_on=False)

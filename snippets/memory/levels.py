@@ -23,8 +23,8 @@ sizes = {
     "shared_bytes_a_program": gpu.shared_memory_per_block_optin,
     "l2_bytes": gpu.L2_cache_size,
     "memory_bytes": gpu.total_memory,
-    # Data crosses the bus twice a clock; kilohertz and bits become gigabytes a second.
-    "datasheet_gbps": round(2 * bus["mem_clock_rate"] * bus["mem_bus_width"] / 8 / 1e6),
+    # Twice a clock (in kilohertz), as many bits cross as the bus is wide.
+    "datasheet_gbps": 2 * bus["mem_clock_rate"] * bus["mem_bus_width"] // 8_000_000,
 }
 for name, size in sizes.items():
     print(f"{name:24} {size:16,}")

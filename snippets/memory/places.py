@@ -68,5 +68,5 @@ for name, kernel in table.items():
 for name in ("matmul, 1 stage", "matmul, 3 stages"):
     print(f"\n{name}, in the compiler's own words:")
     ir = table[name].asm["ttgir"]
-    print("\n".join(line[:100] for line in re.findall(r"^#shared\d* = .*", ir, re.MULTILINE)))
+    print("\n".join(f"{line[:72]} ..." for line in re.findall(r"^#shared\d* = .*", ir, re.MULTILINE)))
     print("\n".join(re.findall(r"ttg\.local_alloc.*?!ttg\.memdesc<[\dx]+x\w+", ir)))

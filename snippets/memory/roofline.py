@@ -26,8 +26,8 @@ def product_kernel(a_ptr, b_ptr, out_ptr, N, TILE: tl.constexpr, STEP: tl.conste
     steps = tl.arange(0, STEP)  # [STEP]
     total = tl.zeros((TILE, TILE), tl.float32)  # [TILE, TILE]
     for k in range(0, N, STEP):
-        a = tl.load(a_ptr + rows[:, None] * N + (k + steps)[None, :])  # [TILE, STEP]
-        b = tl.load(b_ptr + (k + steps)[:, None] * N + columns[None, :])  # [STEP, TILE]
+        a = tl.load(a_ptr + rows[:, None] * N + (k + steps)[None, :])
+        b = tl.load(b_ptr + (k + steps)[:, None] * N + columns[None, :])
         total = tl.dot(a, b, total)  # [TILE, TILE]
     tl.store(out_ptr + rows[:, None] * N + columns[None, :], total)
 # --8<-- [end:kernel]

@@ -1,6 +1,7 @@
 """What goes wrong when a tile is too large for the chip: the launch is refused, or the kernel is slow."""
 # needs: cuda
 import sys
+import textwrap
 
 import torch
 
@@ -27,5 +28,5 @@ for tile in (128, 256):
         large_tile_kernel[(1,)](x, out, TILE=tile, num_warps=32)
         print(f"a tile of {tile} by {tile}: turned, {torch.equal(out, x.T)}")
     except triton.runtime.errors.OutOfResources as error:
-        print(f"a tile of {tile} by {tile}: {error}")
+        print(f"a tile of {tile} by {tile}:", *textwrap.wrap(str(error), 80), sep="\n    ")
 # --8<-- [end:too_large]
