@@ -26,7 +26,7 @@ for tile in (128, 256):
     out = torch.empty_like(x)
     try:
         large_tile_kernel[(1,)](x, out, TILE=tile, num_warps=32)
-        print(f"a tile of {tile} by {tile}: turned, {torch.equal(out, x.T)}")
+        print(f"a tile of side {tile}: turned, {torch.equal(out, x.T)}")
     except triton.runtime.errors.OutOfResources as error:
-        print(f"a tile of {tile} by {tile}:", *textwrap.wrap(str(error), 80), sep="\n    ")
+        print(f"a tile of side {tile}:", *textwrap.wrap(str(error), 80), sep="\n    ")
 # --8<-- [end:too_large]
