@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 import main
 from scripts import charts, records
 from tests.baked.block_model_records import records_of_block_model
+from tests.baked.memory_records import records_of_memory
 
 SVG = "{http://www.w3.org/2000/svg}"
 XLINK = "{http://www.w3.org/1999/xlink}href"
@@ -107,6 +108,7 @@ MAPS = templates("benchmark_maps", square=SAME, add_row=SAME, add_row_strided=BE
 COUNTED = {"blockwise": 2.1, "atomic": 9.4, "eager": 1.6}
 REDUCTIONS = templates("benchmark_reductions", row_sum=SAME, total={**SAME, "atomic": 1.01}, largest=BEHIND, histogram=COUNTED)
 RECORDS |= {record["name"]: record for record in (MAPS, REDUCTIONS)}
+RECORDS |= {record["name"]: record for record in records_of_memory(synthetic)}
 
 
 @pytest.fixture(scope="module", params=charts.CHARTS)
