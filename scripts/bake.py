@@ -38,6 +38,7 @@ COUNTERS = {
     "launch__registers_per_thread": "registers",
     "gpu__time_duration.sum": "ns",
 }
+SANITIZERS = ("memcheck",)
 
 
 # The name of a piece of work, the files of code it comes from, and what makes its record's contents.
@@ -160,6 +161,9 @@ class Bake:
         asked = programs.header(name, "counters")
         if asked and not self.cpu:
             record["counters"] = [row for part in asked.split() for row in self.counters(path, part)]
+        asked = programs.header(name, "sanitizer")
+        if asked and not self.cpu:
+            record["sanitizer"] = self.sanitizer(path, *asked.split())
         return record
 
     def counters(self, path: Path, part: str) -> list[dict[str, Any]]:
@@ -193,6 +197,37 @@ class Bake:
         if not found:
             raise RuntimeError(f"ncu saw no kernel in part {part!r}")
         return found
+
+    def sanitizer(self, path: Path, tool: str, *part: str) -> dict[str, Any]:
+        """Run a program, or one part of it, under Compute Sanitizer and keep what it found, without what varies.
+
+        PyTorch hands out parts of larger pieces of memory, whose ends the tool cannot see, so every tensor gets an
+        allocation of its own. A program that the tool stops may end as it likes; the plain run has ended well.
+        """
+        if tool not in SANITIZERS:
+            raise RuntimeError(f"no tool {tool!r} of Compute Sanitizer is known here, only {', '.join(SANITIZERS)}")
+        if not shutil.which("compute-sanitizer"):
+            raise RuntimeError("Compute Sanitizer (compute-sanitizer) is not on the PATH, and this program's record wants it")
+        command = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", "--print-limit", "2"]
+        command += ["--show-backtrace", "no", "--report-api-errors", "no", sys.executable, str(path), *part]
+        variables = self.variables(PYTORCH_NO_CUDA_MEMORY_CACHING="1")
+        with tempfile.TemporaryDirectory() as folder:
+            result = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=LIMIT_SECONDS)
+        printed = result.stdout + result.stderr
+        found = [steady(line) for line in printed.splitlines() if line.startswith("=========")]
+        counts = [int(count) for line in found for count in re.findall(r"ERROR SUMMARY: (\d+) error", line)]
+        if not counts:
+            raise RuntimeError(f"compute-sanitizer told no result\n{printed.strip()[-2000:]}")
+        if result.returncode != 0 and not sum(counts):
+            raise RuntimeError(f"ended with status {result.returncode} under compute-sanitizer\n{printed.strip()[-2000:]}")
+        return {"tool": tool, "part": " ".join(part), "errors": sum(counts), "output": found}
+
+
+def steady(line: str) -> str:
+    """A line of Compute Sanitizer without addresses, process numbers and folders."""
+    line = re.sub(r"\b0x[0-9a-f]{7,}\b", "0x...", line)
+    line = re.sub(r"(?i)\b(process(?: id)?|pid)([ =:]+)\d+", r"\1\2...", line)
+    return re.sub(r"(?<=\s)/(?:[^/:]+/)+", "", line).rstrip()
 
 
 def short_name(kernel: str) -> str:

@@ -240,6 +240,71 @@ def test_counters_that_cannot_be_read_fail_their_program_alone(tmp_path):
     assert names(tree, "test-gpu-1-pcie") == ["alone"]
 
 
+CHECKED = f"# needs: cuda\n# sanitizer: memcheck{{}}\n{INTERPRETED}"
+
+
+def test_what_the_sanitizer_finds_is_kept_without_what_varies(tmp_path):
+    tree = checkout(tmp_path, whole=CHECKED.format(""), part=CHECKED.format(" fault"), clean=CHECKED.format(" clean"))
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found_in = {name: found(tree, name, "test-gpu-1-pcie")["sanitizer"] for name in ("whole", "part", "clean")}
+    assert found_in["part"] == {
+        "tool": "memcheck",
+        "part": "fault",
+        "errors": 24,
+        "output": [
+            "========= COMPUTE-SANITIZER",
+            "========= Invalid __global__ read of size 4 bytes",
+            "=========     at plus_kernel+0x90 in plus.py:12",
+            "=========     Access at 0x... is out of bounds",
+            "=========     and is 1 bytes after the nearest allocation at 0x... of size 4,000 bytes",
+            "========= Target process: ...",
+            "========= ERROR SUMMARY: 24 errors",
+        ],
+    }
+    assert found_in["whole"] == found_in["part"] | {"part": ""}
+    assert (found_in["clean"]["errors"], found_in["clean"]["output"][1:]) == (0, ["========= ERROR SUMMARY: 0 errors"])
+
+
+def test_the_sanitizer_runs_the_program_with_allocations_of_its_own(tmp_path):
+    tree = checkout(tmp_path, checked=CHECKED.format(" fault"))
+    said = "#!/bin/sh\nfor last; do :; done\necho \"========= $1 $2, part $last, caching off: $PYTORCH_NO_CUDA_MEMORY_CACHING\"\n"
+    said += "echo '========= ERROR SUMMARY: 0 errors'\n"
+    trees.put(tree, {"stubs/bin/compute-sanitizer": said})
+    assert bake(tree, "--only", "tiny/*", A_GPU=A_GPU).returncode == 0
+    line = found(tree, "checked", "test-gpu-1-pcie")["sanitizer"]["output"][0]
+    assert line == "========= --tool memcheck, part fault, caching off: 1"
+
+
+def test_without_a_gpu_no_sanitizer_is_asked_for(tmp_path):
+    tree = checkout(tmp_path, checked="# sanitizer: memcheck\nprint('x')\n")
+    assert bake(tree, *TINY).returncode == 0 and "sanitizer" not in found(tree, "checked")
+
+
+UNCHECKED = {
+    "no result": (" broken", "compute-sanitizer told no result"),
+    "a program that fails for another reason": (" raises", "ended with status 1 under compute-sanitizer"),
+    "an unknown tool": ("", "no tool 'memchek' of Compute Sanitizer is known here, only memcheck"),
+}
+
+
+@pytest.mark.parametrize("part, reason", UNCHECKED.values(), ids=UNCHECKED)
+def test_a_sanitizer_that_says_nothing_fails_its_program_alone(tmp_path, part, reason):
+    text = CHECKED.format(part) if part else CHECKED.format("").replace("memcheck", "memchek")
+    tree = checkout(tmp_path, checked=text, alone=trees.PROGRAMS["alone"])
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU)
+    assert done.returncode == 1 and f"tiny/checked: {reason}" in done.stdout
+    assert names(tree, "test-gpu-1-pcie") == ["alone"]
+
+
+def test_a_machine_without_the_sanitizer_says_so(tmp_path):
+    tree = checkout(tmp_path, checked=CHECKED.format(""))
+    (tree / "stubs/bin/compute-sanitizer").unlink()
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU, PATH=str(tree / "stubs/bin"))
+    assert done.returncode == 1
+    assert "tiny/checked: Compute Sanitizer (compute-sanitizer) is not on the PATH" in done.stdout
+
+
 def test_a_full_disk_fails_what_does_not_fit_and_loses_nothing(tmp_path):
     tree = checkout(tmp_path, long="print('x' * 200_000)\n", short="print('x')\n")
     old = trees.lay(tree, "tiny/long", output=["old"]).read_bytes()

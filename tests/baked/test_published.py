@@ -239,6 +239,15 @@ def test_the_text_speaks_of_the_primary_machine_and_its_newest_measurement(tree)
     figures = json.loads((tree / "docs/generated/figures.json").read_text(encoding="utf-8"))
     assert (figures["baked"]["gpu"], figures["baked"]["measured_at"]) == ("FIRST-GPU", "2000-01-03T00:00:00Z")
     assert (tree / "docs/generated/outputs/gpu/tiny/plus.txt").read_text(encoding="utf-8") == "µ\n"
+    assert not (tree / "docs/generated/outputs/gpu/tiny/plus.sanitizer.txt").exists()
+
+
+def test_what_the_sanitizer_found_can_be_included(tree):
+    found = {"tool": "memcheck", "part": "", "errors": 1, "output": ["========= Invalid", "========= ERROR SUMMARY: 1 error"]}
+    measured(tree, "first-gpu", "tiny/plus", "one", sanitizer=found)
+    assert prepare_in(tree).returncode == 0
+    text = (tree / "docs/generated/outputs/gpu/tiny/plus.sanitizer.txt").read_text(encoding="utf-8")
+    assert text == "========= Invalid\n========= ERROR SUMMARY: 1 error\n"
 
 
 def test_the_charts_are_the_primary_machine_s(tree):
