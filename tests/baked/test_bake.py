@@ -268,7 +268,7 @@ def test_what_the_sanitizer_finds_is_kept_without_what_varies(tmp_path):
 
 def test_the_sanitizer_runs_the_program_with_allocations_of_its_own(tmp_path):
     tree = checkout(tmp_path, checked=CHECKED.format(" fault"))
-    said = "#!/bin/sh\nfor last; do :; done\necho \"========= $1 $2, part $last, caching off: $PYTORCH_NO_CUDA_MEMORY_CACHING\"\n"
+    said = '#!/bin/sh\nfor last; do :; done\necho "========= $1 $2, part $last, caching off: $PYTORCH_NO_CUDA_MEMORY_CACHING"\n'
     said += "echo '========= ERROR SUMMARY: 0 errors'\n"
     trees.put(tree, {"stubs/bin/compute-sanitizer": said})
     assert bake(tree, "--only", "tiny/*", A_GPU=A_GPU).returncode == 0
