@@ -25,11 +25,11 @@ for other in (None, -float("inf")):
     lines = triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ptx"].splitlines()
     load = next(number for number, line in enumerate(lines) if "ld.global" in line)
     print(f"other={other}")
-    print("\n".join(line.strip() for line in lines[load - 4 : load + 1] if "mov" in line or "ld." in line))
+    print("\n".join(' '.join(line.split()) for line in lines[load - 4 : load + 1] if "mov" in line or "ld." in line))
     #> other=None
     #> mov.u32 %r1, 0x0;
     #> @%p1 ld.global.b32 { %r1 }, [ %rd1 + 0 ];
     #> other=-inf
-    #> mov.b32 	%r1, -8388608;
+    #> mov.b32 %r1, -8388608;
     #> mov.u32 %r2, %r1;
     #> @%p1 ld.global.b32 { %r2 }, [ %rd1 + 0 ];
