@@ -4,6 +4,7 @@ import warnings
 
 import torch
 
+os.environ["TRITON_ALWAYS_COMPILE"] = "1"  # a kernel from the cache would bring no warning
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
