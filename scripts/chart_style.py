@@ -86,6 +86,9 @@ SERIES = {
     "liger": Series("Liger-Kernel", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
     "compile_max": Series("torch.compile, max-autotune", "peer-4", "v", dashes=(3.5, 1.5)),
     "unfused": Series("Unfused PyTorch", "peer-4", "v"),
+    "masked": Series("Mask everywhere", "ours", "o", width=2.4),
+    "split": Series("Mask in the last program", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
+    "maskless": Series("No mask", "peer-4", "v", dashes=(3.5, 1.5)),
 }
 
 
