@@ -147,7 +147,16 @@ MASKING = [
     called(f"{IN_MASKING}/row_means.py:row_means_kernel", **X_AND_OUT, M=10, N=100, BLOCK_M=4, BLOCK_N=128),
 ]
 
-MEMORY: list[Specimen] = []
+MEMORY: list[Specimen] = [
+    Specimen(
+        "snippets/memory/tiled_matmul.py:tiled_matmul_kernel",
+        "call",
+        255,
+        2**16,
+        arguments={name: "*fp16" for name in ("a_ptr", "b_ptr", "c_ptr")}
+        | {"M": 100, "N": 90, "K": 80, "BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64},
+    ),
+]
 
 PATTERNS: list[Specimen] = []
 
