@@ -179,6 +179,8 @@ MISTAKES = [
     called(f"{IN_MISTAKES}/overflow_read.py:first_column_kernel", x_ptr="*i8", out_ptr="*i8", stride=50_000, WIDE=False),
     called(f"{IN_MISTAKES}/and_masks.py:join_kernel", out_ptr="*i32", WORD=True, BLOCK=16),
     called(f"{IN_MISTAKES}/half_sums.py:sum_kept_kernel", x_ptr="*fp16", out_ptr="*fp32", WIDE=False, BLOCK=4096),
+    called(f"{IN_MISTAKES}/exercise.py:row_max_broken_kernel", **X_AND_OUT, N=100, BLOCK_M=4, BLOCK_N=128),
+    called(f"{IN_MISTAKES}/solution.py:row_max_mended_kernel", **X_AND_OUT, stride=200, M=10, N=100, BLOCK_M=4, BLOCK_N=128),
 ]
 
 HARDWARE: list[Specimen] = []
