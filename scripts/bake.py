@@ -215,7 +215,7 @@ class Bake:
             result = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=LIMIT_SECONDS)
         printed = result.stdout + result.stderr
         found = [steady(line) for line in printed.splitlines() if line.startswith("=========")]
-        counts = [int(count) for line in found for count in re.findall(r"ERROR SUMMARY: (\d+) error", line)]
+        counts = [int(count) for line in found for count in re.findall(r"ERROR SUMMARY: (\d+) errors?$", line)]
         if not counts:
             raise RuntimeError(f"compute-sanitizer told no result\n{printed.strip()[-2000:]}")
         if result.returncode != 0 and not sum(counts):

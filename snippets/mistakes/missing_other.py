@@ -12,10 +12,10 @@ import triton
 import triton.language as tl
 
 
+# --8<-- [start:missing_other]
 from kernels.softmax import softmax_kernel
 
 
-# --8<-- [start:missing_other]
 @triton.jit
 def softmax_wrong_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, BLOCK: tl.constexpr):
     columns = tl.arange(0, BLOCK)
