@@ -19,9 +19,11 @@ from tests.docs import pages
 COLUMNS = "gpu,op,direction,shape,dtype,implementation,timing,ms_p20,ms_p50,ms_p80,bytes,flops,commit,measured_at"
 KEY = COLUMNS.split(",")[:7]
 OPS = {"add": r"[1-9]\d*", "softmax": r"[1-9]\d*x[1-9]\d*"}
+OPS |= {"negate": r"[1-9]\d*"}
 DIRECTIONS = {"fwd", "bwd"}
 DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2}
 IMPLEMENTATIONS = {"blockwise", "row", "eager", "compile", "compile_max", "liger", "unfused"}
+IMPLEMENTATIONS |= {"masked", "maskless", "split"}
 PRIMARY = prepare.primary_machine()
 
 
