@@ -99,6 +99,9 @@ SERIES = {
     "from_memory": Series("a byte moved to or from HBM, counted", "ours", "o", width=0),
     "asked": Series("a byte that the programs load and store", "ours", "o", width=0, hollow=True),
     "taken": Series("Time", "peer-2", "^", dashes=(6, 2.5)),
+    "masked": Series("Mask everywhere", "ours", "o", width=2.4),
+    "split": Series("Mask in the last program", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
+    "maskless": Series("No mask", "peer-4", "v", dashes=(3.5, 1.5)),
 }
 
 

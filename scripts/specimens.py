@@ -202,7 +202,25 @@ GRID_MATH = [
     called(f"{GRID}/benchmark.py:copy_tile_kernel", **TILE_OF, row_stride=256, BLOCK_M=32, BLOCK_N=128, WIDE=True),
 ]
 
-MASKING: list[Specimen] = []
+IN_MASKING, X_AND_OUT = "snippets/masking", {"x_ptr": "*fp32", "out_ptr": "*fp32"}
+SIZED = {**X_AND_OUT, "n_elements": 10_001, "BLOCK": 1024}
+MASKING = [
+    called(f"{IN_MASKING}/edge.py:edge_kernel", out_ptr="*i1", n_elements=10, BLOCK=4),
+    called(f"{IN_MASKING}/fillers.py:fold_kernel", **X_AND_OUT, n_elements=5, OTHER=0.0, BLOCK=8),
+    called(f"{IN_MASKING}/no_other.py:undefined_kernel", **X_AND_OUT, n_elements=5, BLOCK=8),
+    called(f"{IN_MASKING}/lanes.py:shifted_kernel", **X_AND_OUT, n_elements=100, OTHER=0.0, BLOCK=128),
+    called(f"{IN_MASKING}/unmasked.py:unmasked_sum_kernel", **X_AND_OUT, BLOCK=1024),
+    called(f"{IN_MASKING}/neighbor.py:unmasked_double_kernel", x_ptr="*fp32", BLOCK=1024),
+    called(f"{IN_MASKING}/fault.py:far_load_kernel", **X_AND_OUT, distance=2**35),
+    called(f"{IN_MASKING}/tiles.py:scale_tile_kernel", **X_AND_OUT, scale=3.0, M=6, N=10, BLOCK_M=4, BLOCK_N=4),
+    called(f"{IN_MASKING}/half_mask.py:tile_sum_kernel", **X_AND_OUT, M=20, N=20, ROWS=True, COLS=True, BLOCK=16),
+    called(f"{IN_MASKING}/widths.py:negate_kernel", **SIZED, MASK=True),
+    called(f"{IN_MASKING}/split.py:split_negate_kernel", **SIZED),
+    called(f"{IN_MASKING}/benchmark.py:masked_negate_kernel", **SIZED, MASK=True, SPLIT=False),
+    called(f"{IN_MASKING}/even.py:even_negate_kernel", **X_AND_OUT, BLOCK=256),
+    called(f"{IN_MASKING}/false_promise.py:promised_kernel", out_ptr="*i32", n_elements=1001, BLOCK=1024),
+    called(f"{IN_MASKING}/row_means.py:row_means_kernel", **X_AND_OUT, M=10, N=100, BLOCK_M=4, BLOCK_N=128),
+]
 
 SQUARE_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "N": 8192, "TILE": 64}
 WIDENED = {"x_ptr": "*bf16", "out_ptr": "*fp32", "BLOCK": 1024}
@@ -279,7 +297,28 @@ PATTERNS = [
     ),
 ]
 
-MISTAKES: list[Specimen] = []
+IN_MISTAKES = "snippets/mistakes"
+MISTAKES = [
+    called(f"{IN_MISTAKES}/missing_mask.py:sum_wrong_kernel", **X_AND_OUT, n_columns=1000, BLOCK=1024),
+    called(f"{IN_MISTAKES}/missing_mask.py:sum_right_kernel", **X_AND_OUT, n_columns=1000, BLOCK=1024),
+    called(
+        f"{IN_MISTAKES}/missing_other.py:softmax_wrong_kernel",
+        **ROW_OF,
+        x_row_stride=100,
+        y_row_stride=100,
+        n_columns=100,
+        BLOCK=128,
+    ),
+    called(f"{IN_MISTAKES}/short_grid.py:increment_kernel", **X_AND_OUT, M=100, N=100, BLOCK=32),
+    called(f"{IN_MISTAKES}/dimensions.py:number_kernel", out_ptr="*fp32", stride=16, FORM="swapped", N=16),
+    called(f"{IN_MISTAKES}/strides.py:negate_flat_kernel", **X_AND_OUT, n_elements=48, BLOCK=16),
+    called(f"{IN_MISTAKES}/overflow.py:offset_kernel", out_ptr="*i64", row=50_000, stride=50_000, WIDE=False),
+    called(f"{IN_MISTAKES}/overflow_read.py:first_column_kernel", x_ptr="*i8", out_ptr="*i8", stride=50_000, WIDE=False),
+    called(f"{IN_MISTAKES}/and_masks.py:join_kernel", out_ptr="*i32", WORD=True, BLOCK=16),
+    called(f"{IN_MISTAKES}/half_sums.py:sum_kept_kernel", x_ptr="*fp16", out_ptr="*fp32", WIDE=False, BLOCK=4096),
+    called(f"{IN_MISTAKES}/exercise.py:row_max_broken_kernel", **X_AND_OUT, N=100, BLOCK_M=4, BLOCK_N=128),
+    called(f"{IN_MISTAKES}/solution.py:row_max_mended_kernel", **X_AND_OUT, stride=200, M=10, N=100, BLOCK_M=4, BLOCK_N=128),
+]
 
 HARDWARE: list[Specimen] = []
 

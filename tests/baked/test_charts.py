@@ -19,6 +19,7 @@ import main
 from scripts import charts, records
 from tests.baked.block_model_records import records_of_block_model
 from tests.baked.memory_records import records_of_memory
+from tests.baked.masking_records import records_of_masking
 
 SVG = "{http://www.w3.org/2000/svg}"
 XLINK = "{http://www.w3.org/1999/xlink}href"
@@ -109,6 +110,7 @@ COUNTED = {"blockwise": 2.1, "atomic": 9.4, "eager": 1.6}
 REDUCTIONS = templates("benchmark_reductions", row_sum=SAME, total={**SAME, "atomic": 1.01}, largest=BEHIND, histogram=COUNTED)
 RECORDS |= {record["name"]: record for record in (MAPS, REDUCTIONS)}
 RECORDS |= {record["name"]: record for record in records_of_memory(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_masking(synthetic)}
 
 
 @pytest.fixture(scope="module", params=charts.CHARTS)
