@@ -16,6 +16,7 @@ import pytest
 from matplotlib.axes import Axes
 
 from scripts import charts, records
+from tests.baked.why_kernels_records import records_of_why_kernels
 
 SVG = "{http://www.w3.org/2000/svg}"
 XLINK = "{http://www.w3.org/1999/xlink}href"
@@ -91,6 +92,7 @@ def traffic() -> charts.Record:
 
 
 RECORDS = {record["name"]: record for record in (additions(), row_lengths(), shapes(), traffic())}
+RECORDS |= {record["name"]: record for record in records_of_why_kernels(synthetic)}
 
 
 @pytest.fixture(scope="module", params=charts.CHARTS)
