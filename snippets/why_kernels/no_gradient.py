@@ -9,9 +9,9 @@ if not torch.cuda.is_available():
 
 import triton
 
+# --8<-- [start:no_gradient]
 from kernels.add import add_kernel
 
-# --8<-- [start:no_gradient]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(1000, device=device, requires_grad=True)
 residual = torch.randn(1000, device=device)
