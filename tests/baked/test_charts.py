@@ -184,6 +184,8 @@ def test_a_changed_number_changes_the_chart(name, drawn):
         row = changed[source][rows][place]
         if name == "softmax_rows" and row["timing"] == "graph":
             continue
+        if name.startswith("mlp") and row["op"] != name:  # two charts of one record
+            continue
         if rows == "counters":
             row["dram_read_bytes"] *= 2
         else:

@@ -13,14 +13,12 @@ def row(op: str, shape: str, name: str, ms: float, moved: int) -> Record:
 
 
 def records_of_why_kernels(synthetic: Callable[..., Record]) -> list[Record]:
+    slowness = {"eager": 1.32, "compile": 1.44, "blockwise": 1.17, "product": 1.0}
     halves = [
         row("mlp_half", f"8192x4096x{hidden}", name, factor * hidden / 10**4, 10**9)
         for hidden in (4096, 16384)
-        for name, factor in (("eager", 1.32), ("compile", 1.24), ("blockwise", 1.17))
+        for name, factor in slowness.items()
     ]
-    slowness = {"eager": 0.512, "compile": 0.323, "one_by_one": 0.347, "blockwise": 0.171}
-    tails = [row("mlp_tail", "8192x16384", name, ms, 2**29) for name, ms in slowness.items()]
-    alone = [row("mlp_matmul", f"8192x4096x{hidden}", "eager", hidden / 10**4, 10**9) for hidden in (4096, 16384)]
-    # The tests change every fifth row and expect the chart of the tail to change.
-    mixed = [tails[0], *halves[:4], tails[1], *halves[4:], *tails[2:]]
-    return [synthetic("why_kernels/fused", measurements=mixed), synthetic("why_kernels/bound", measurements=alone)]
+    times = {"eager": 0.712, "eager_two": 0.398, "compile": 0.523, "one_by_one": 0.547, "blockwise": 0.271}
+    tails = [row("mlp_tail", "8192x16384", name, ms, 2**29) for name, ms in times.items()]
+    return [synthetic("why_kernels/fused", measurements=[*halves, *tails])]
