@@ -125,7 +125,13 @@ FUSED_SOFTMAX = [
     ),
 ]
 
-WHY_KERNELS: list[Specimen] = []
+HALF = {"x_ptr": "*bf16", "bias_ptr": "*bf16", "y_ptr": "*bf16", "n_columns": 16384, "p": 0.1, "seed": 42}
+WHY_KERNELS = [
+    called("snippets/why_kernels/fused.py:bias_gelu_dropout_kernel", **HALF, BLOCK=1024),
+    called("snippets/why_kernels/fused.py:four_at_once_kernel", **HALF, threshold=214748364, BLOCK=2048),
+    called("snippets/why_kernels/novel.py:clipped_norm_kernel", x_ptr="*bf16", y_ptr="*bf16", n_columns=4096, BLOCK=4096),
+    called("snippets/why_kernels/exercise.py:wave_kernel", x_ptr="*bf16", y_ptr="*bf16", n_elements=2**27, BLOCK=1024),
+]
 
 TILE_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n_columns": 16}
 BLOCK_MODEL = [
