@@ -272,7 +272,6 @@ class Bake:
         return {"tool": tool, "part": " ".join(part), "errors": sum(counts), "output": found}
 
 
-<<<<<<< HEAD
 def kind_of(name: str) -> tuple[str, str]:
     """The kind of a piece of work's record, and its name within that kind."""
     folder, _, rest = name.partition("/")
@@ -289,8 +288,6 @@ def measures(name: str, code: list[str]) -> bool:
         return True  # its own turn will say what is wrong with it
 
 
-=======
->>>>>>> masking
 def steady(line: str) -> str:
     """A line of Compute Sanitizer without addresses, process numbers and folders."""
     line = re.sub(r"\b0x[0-9a-f]{7,}\b", "0x...", line)

@@ -23,13 +23,10 @@ OPS |= {"negate": r"[1-9]\d*"}
 DIRECTIONS = {"fwd", "bwd"}
 DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2}
 IMPLEMENTATIONS = {"blockwise", "row", "eager", "compile", "compile_max", "liger", "unfused"}
-<<<<<<< HEAD
 # The block model: one kernel, with blocks of several lengths and several warps.
 OPS |= {"double": r"[1-9]\d*"}
 IMPLEMENTATIONS |= {f"block_{block}_warps_{warps}" for block in (64, 256, 1024, 4096) for warps in (1, 2, 4, 8)}
-=======
 IMPLEMENTATIONS |= {"masked", "maskless", "split"}
->>>>>>> masking
 PRIMARY = prepare.primary_machine()
 
 
