@@ -18,8 +18,8 @@ from matplotlib.axes import Axes
 import main
 from scripts import charts, records
 from tests.baked.block_model_records import records_of_block_model
-from tests.baked.memory_records import records_of_memory
 from tests.baked.masking_records import records_of_masking
+from tests.baked.memory_records import records_of_memory
 from tests.baked.why_kernels_records import records_of_why_kernels
 
 SVG = "{http://www.w3.org/2000/svg}"

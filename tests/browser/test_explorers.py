@@ -1,4 +1,4 @@
-"""The explorers and the offset calculator, against NumPy and Python integers, whatever a person types, by keyboard, on a phone."""
+"""The explorers and the calculator against NumPy and Python integers, whatever a person types, by keyboard, on a phone."""
 
 import gzip
 import random
