@@ -243,17 +243,13 @@ class Recorder:
 
         return max(self.tensors, key=lambda name: (held(name), -distance(name)))
 
-    def within(self, pointers: np.ndarray) -> np.ndarray:
-        addresses = pointers.astype(np.int64)
-        begin, end = self.extent(self.owner(addresses))
-        return (addresses >= begin) & (addresses < end)
-
     def lanes(self, pointers: np.ndarray, mask: np.ndarray | bool = True) -> Event:
         addresses = pointers.astype(np.int64)
-        name = self.owner(addresses)
+        on = np.broadcast_to(mask, addresses.shape)
+        name = self.owner(addresses[on] if on.any() else addresses)
         tensor = self.tensors[name]
         offsets = (addresses - tensor.data_ptr()) // tensor.element_size()
-        return {"tensor": name, "lanes": lane_runs(offsets, np.broadcast_to(mask, offsets.shape), self.inside[name])}
+        return {"tensor": name, "lanes": lane_runs(offsets, on, self.inside[name])}
 
     def access(self, op: str, pointers: Any, mask: Any, **fields: Any) -> Event:
         shape = [] if pointers.data.size == 1 else list(pointers.data.shape)
@@ -266,9 +262,10 @@ class Recorder:
         if other is None and np.issubdtype(result.data.dtype, np.floating):
             result.data[~mask.data.astype(bool)] = np.nan
         # What lies beyond a tensor's last element is chance.
-        on = mask.data.astype(bool)
-        known = self.within(pointers.data) | ~on if other is not None else self.within(pointers.data) & on
-        fields = self.values(result.data, known)
+        on, addresses = mask.data.astype(bool), pointers.data.astype(np.int64)
+        begin, end = self.extent(self.owner(addresses[on] if on.any() else addresses))
+        within = (addresses >= begin) & (addresses < end)
+        fields = self.values(result.data, within & on if other is None else within | ~on)
         if other is not None and np.unique(other.data).size == 1:
             fields = {"other": printable(other.data.flat[0])} | fields
         self.results.append((result.data, self.access("load", pointers, mask, **fields)))
