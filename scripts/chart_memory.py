@@ -118,7 +118,7 @@ def roofline(record: Record) -> Chart:
         canvas.line([x for x, _ in ends], [y for _, y in ends], color=COLORS["limit"], linewidth=1.4)
         draw_kernels(canvas, axes, kernels, peak)
         words = f"{peak / 1e3:,.0f} TFLOP/s, large matrix product"
-        canvas.text(ends[2][0], ends[2][1] - 30, words, color="limit", ha="right")
+        canvas.text(ends[2][0], ends[2][1] - 36, words, color="limit", ha="right")
         slope = math.degrees(math.atan2(ends[0][1] - ends[1][1], ends[1][0] - ends[0][0]))
         x, y = on_canvas(canvas, axes, 0.7, 0.7 * bandwidth)
         canvas.text(x - 4, y - 8, f"{bandwidth:,.0f} GB/s, device copy", color="limit", ha="center", rotation=slope)
