@@ -23,7 +23,7 @@ sizes = {
     "l2_bytes": gpu.L2_cache_size,
     "memory_bytes": gpu.total_memory,
     # Twice a clock (in kilohertz), as many bits cross as the bus is wide.
-    "datasheet_gbps": 2 * bus["mem_clock_rate"] * bus["mem_bus_width"] // 8_000_000,
+    "bus_gbps": 2 * bus["mem_clock_rate"] * bus["mem_bus_width"] // 8_000_000,
 }
 for name, size in sizes.items():
     print(f"{name:24} {size:16,}")
