@@ -24,7 +24,7 @@ def moved_by(counted: Record) -> int:
 
 def working_set(record: Record, levels: Record) -> Chart:
     copy, sizes = record["ceilings"]["copy"], levels["figures"]
-    roof, sheet, cache = rates(copy)[1], sizes["datasheet_gbps"], sizes["l2_bytes"] / 1e6
+    roof, paper, cache = rates(copy)[1], sizes["bus_gbps"], sizes["l2_bytes"] / 1e6
     curves = []
     for name in ("reread", "recopy"):
         rows = called(record, "working_set_read" if name == "reread" else "working_set_copy")
@@ -36,14 +36,14 @@ def working_set(record: Record, levels: Record) -> Chart:
         edge = left if variant.wide else 0
         canvas = Canvas(variant, bottom + 52 + LEGEND_ROW * len(legend_rows(items, variant, edge)))
         box = (left, top, variant.width - 10, bottom)
-        axes = bandwidth_axes(canvas, box, curves, roof, ceiling_of(curves, max(roof, sheet), bottom - top))
+        axes = bandwidth_axes(canvas, box, curves, roof, ceiling_of(curves, max(roof, paper), bottom - top))
         ticks = ((1, "1 MB"), (8, "8"), (64, "64"), (512, "512"), (4096, "4 GB"))
         axes.set_xticks([tick for tick, _ in ticks], [words for _, words in ticks])
-        axes.axhline(sheet, color=COLORS["muted"], linewidth=1, linestyle=(0, (4, 3)), clip_on=False)
+        axes.axhline(paper, color=COLORS["muted"], linewidth=1, linestyle=(0, (4, 3)), clip_on=False)
         axes.axvline(cache, color=COLORS["memory"], linewidth=1, linestyle=(0, (4, 3)), clip_on=False)
         x, y = on_canvas(canvas, axes, axes.get_xlim()[0], roof)
         canvas.text(x, y + 15, f"Device copy, {roof:,.0f} GB/s", color="limit")
-        canvas.text(x, on_canvas(canvas, axes, 1, sheet)[1] - 6, f"Data sheet, {sheet:,} GB/s", color="muted")
+        canvas.text(x, on_canvas(canvas, axes, 1, paper)[1] - 6, f"On paper, {paper:,} GB/s", color="muted")
         x = on_canvas(canvas, axes, cache, 0)[0]
         canvas.text(x + 5, top + 4, f"the L2 cache: {cache:,.0f} MB", color="memory")
         canvas.text(0, 14, "GB/s", color="muted")
@@ -57,10 +57,10 @@ def working_set(record: Record, levels: Record) -> Chart:
         "Up: bandwidth from zero, in GB/s. "
         f"{' '.join(f'{curve.at(0)} MB, {curve.rates[-1][1]:,.0f} GB/s at {curve.xs[-1]:,} MB.' for curve in curves)} "
         f"Both fall around the size of the L2 cache, {cache:,.0f} MB. "
-        f"The copy of the same run moved {roof:,.0f} GB/s; the data sheet promises {sheet:,}."
+        f"The copy of the same run moved {roof:,.0f} GB/s; clock times bus width is {paper:,}."
     )
     table = [[curve.series.label, x, *numbers(row)] for curve in curves for x, row in zip(curve.xs, curve.measured, strict=True)]
-    table += [[LIMIT, None, *numbers(copy)], ["data sheet (drawn)", None, None, None, None, None, sheet, None]]
+    table += [[LIMIT, None, *numbers(copy)], ["clock × bus width (drawn)", None, None, None, None, None, paper, None]]
     return Chart(title, alt, ["kernel", "size (MB)", *TIMES, *RATES], table, paint)
 
 
@@ -118,7 +118,7 @@ def roofline(record: Record) -> Chart:
         canvas.line([x for x, _ in ends], [y for _, y in ends], color=COLORS["limit"], linewidth=1.4)
         draw_kernels(canvas, axes, kernels, peak)
         words = f"{peak / 1e3:,.0f} TFLOP/s, large matrix product"
-        canvas.text(ends[2][0], ends[2][1] - 30, words, color="limit", ha="right")
+        canvas.text(ends[2][0], ends[2][1] - 36, words, color="limit", ha="right")
         slope = math.degrees(math.atan2(ends[0][1] - ends[1][1], ends[1][0] - ends[0][0]))
         x, y = on_canvas(canvas, axes, 0.7, 0.7 * bandwidth)
         canvas.text(x - 4, y - 8, f"{bandwidth:,.0f} GB/s, device copy", color="limit", ha="center", rotation=slope)

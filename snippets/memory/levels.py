@@ -13,7 +13,6 @@ import triton
 from kernels.benchmark import keep
 from kernels.softmax import softmax_kernel
 
-# --8<-- [start:levels]
 gpu = torch.cuda.get_device_properties(0)
 bus = triton.runtime.driver.active.utils.get_device_properties(0)
 sizes = {
@@ -24,7 +23,7 @@ sizes = {
     "l2_bytes": gpu.L2_cache_size,
     "memory_bytes": gpu.total_memory,
     # Twice a clock (in kilohertz), as many bits cross as the bus is wide.
-    "datasheet_gbps": 2 * bus["mem_clock_rate"] * bus["mem_bus_width"] // 8_000_000,
+    "bus_gbps": 2 * bus["mem_clock_rate"] * bus["mem_bus_width"] // 8_000_000,
 }
 for name, size in sizes.items():
     print(f"{name:24} {size:16,}")
@@ -41,6 +40,5 @@ row = {
 print("A program of softmax with one row of 8192 takes:")
 for name, size in row.items():
     print(f"{name:24} {size:16,}")
-# --8<-- [end:levels]
 torch.testing.assert_close(y, torch.softmax(x, dim=-1))
 keep(figures=sizes | row)

@@ -14,13 +14,14 @@ from kernels.add import add_kernel
 from kernels.softmax import softmax_kernel
 
 
-# --8<-- [start:kernels]
+# --8<-- [start:turning]
 @triton.jit
 def turning_kernel(x_ptr, out_ptr, N, TILE: tl.constexpr):
     rows = tl.program_id(0) * TILE + tl.arange(0, TILE)
     columns = tl.program_id(1) * TILE + tl.arange(0, TILE)
     x = tl.load(x_ptr + rows[:, None] * N + columns[None, :])
     tl.store(out_ptr + columns[:, None] * N + rows[None, :], x.T)
+# --8<-- [end:turning]
 
 
 @triton.jit
@@ -34,7 +35,6 @@ def staged_kernel(a_ptr, b_ptr, out_ptr, N, TILE: tl.constexpr, STEP: tl.constex
         b = tl.load(b_ptr + (k + steps)[:, None] * N + columns[None, :])
         total = tl.dot(a, b, total)
     tl.store(out_ptr + rows[:, None] * N + columns[None, :], total)
-# --8<-- [end:kernels]
 
 
 def compiled(kernel, constants, types, **options):

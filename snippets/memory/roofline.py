@@ -17,7 +17,6 @@ from kernels.benchmark import Benchmark
 from kernels.softmax import softmax
 
 
-# --8<-- [start:kernel]
 @triton.jit
 def product_kernel(a_ptr, b_ptr, out_ptr, N, TILE: tl.constexpr, STEP: tl.constexpr):
     # This program owns one tile of the product of two N by N matrices.
@@ -30,7 +29,6 @@ def product_kernel(a_ptr, b_ptr, out_ptr, N, TILE: tl.constexpr, STEP: tl.conste
         b = tl.load(b_ptr + (k + steps)[:, None] * N + columns[None, :])
         total = tl.dot(a, b, total)  # [TILE, TILE]
     tl.store(out_ptr + rows[:, None] * N + columns[None, :], total)
-# --8<-- [end:kernel]
 
 
 N, n = 8192, 2**28

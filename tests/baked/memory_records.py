@@ -39,7 +39,7 @@ def records_of_memory(synthetic: Callable[..., Record]) -> list[Record]:
     steps = [1, 2, 4, 8, 16, 32]
     strided = [row("strided_copy", f"1000x{step}", 0.13 * min(step, 8), 2**29) for step in steps]
     return [
-        synthetic("memory/levels", figures={"datasheet_gbps": 4300, "l2_bytes": 40 * 10**6}),
+        synthetic("memory/levels", figures={"bus_gbps": 4300, "l2_bytes": 40 * 10**6}),
         synthetic("memory/working_set", measurements=sweep, ceilings=ceilings),
         synthetic("memory/block_sizes", measurements=additions, counters=[counted(2e9, 1e9, 1) for _ in blocks]),
         synthetic(
