@@ -221,6 +221,7 @@ MASKING = [
     called(f"{IN_MASKING}/tiles.py:scale_tile_kernel", **X_AND_OUT, scale=3.0, M=6, N=10, BLOCK_M=4, BLOCK_N=4),
     called(f"{IN_MASKING}/half_mask.py:tile_sum_kernel", **X_AND_OUT, M=20, N=20, ROWS=True, COLS=True, BLOCK=16),
     called(f"{IN_MASKING}/widths.py:negate_kernel", **SIZED, MASK=True),
+    called(f"{IN_MASKING}/promises.py:hinted_negate_kernel", **X_AND_OUT, n=10_001, HINT="none", BLOCK=1024),
     called(f"{IN_MASKING}/split.py:split_negate_kernel", **SIZED),
     called(f"{IN_MASKING}/benchmark.py:masked_negate_kernel", **SIZED, MASK=True, SPLIT=False),
     called(f"{IN_MASKING}/even.py:even_negate_kernel", **X_AND_OUT, BLOCK=256),

@@ -20,7 +20,8 @@ def even_negate_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
 
 def even_negate(x, block=256):
     if x.numel() % block:
-        raise ValueError(f"x: expected a multiple of {block} elements, got {x.numel()}")
+        wanted = f"a multiple of {block} elements"
+        raise ValueError(f"x: expected {wanted}, got {x.numel()}")
     out = torch.empty_like(x)
     even_negate_kernel[(x.numel() // block,)](x, out, BLOCK=block)
     return out

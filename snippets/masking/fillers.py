@@ -13,12 +13,15 @@ import triton.language as tl
 
 # --8<-- [start:fillers]
 @triton.jit
-def fold_kernel(x_ptr, out_ptr, n_elements, OTHER: tl.constexpr, BLOCK: tl.constexpr):
+def fold_kernel(
+    x_ptr, out_ptr, n_elements,
+    OTHER: tl.constexpr, BLOCK: tl.constexpr,
+):
     lanes = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + lanes, mask=lanes < n_elements, other=OTHER)
     tl.store(out_ptr, tl.max(x, axis=0))
     tl.store(out_ptr + 1, tl.sum(x, axis=0))
-    tl.store(out_ptr + 2 + lanes, tl.cumprod(x, axis=0))  # the last lane has the product
+    tl.store(out_ptr + 2 + lanes, tl.cumprod(x, axis=0))  # the last: the product
 
 
 device = "cuda" if torch.cuda.is_available() else "cpu"

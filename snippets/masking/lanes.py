@@ -12,7 +12,10 @@ from triton.compiler import ASTSource
 
 # --8<-- [start:kernel]
 @triton.jit
-def shifted_kernel(x_ptr, out_ptr, n_elements, OTHER: tl.constexpr, BLOCK: tl.constexpr):
+def shifted_kernel(
+    x_ptr, out_ptr, n_elements,
+    OTHER: tl.constexpr, BLOCK: tl.constexpr,
+):
     lanes = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + lanes, mask=lanes < n_elements, other=OTHER)
     tl.store(out_ptr + lanes, x)

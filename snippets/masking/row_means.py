@@ -13,7 +13,10 @@ import triton.language as tl
 
 # --8<-- [start:row_means]
 @triton.jit
-def row_means_kernel(x_ptr, out_ptr, M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+def row_means_kernel(
+    x_ptr, out_ptr, M, N,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     cols = tl.arange(0, BLOCK_N)
     mask = (rows[:, None] < M) & (cols[None, :] < N)
@@ -24,7 +27,8 @@ def row_means_kernel(x_ptr, out_ptr, M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.co
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(10, 100, device=device)
 means = torch.full((10,), float("nan"), device=device)
-row_means_kernel[(triton.cdiv(10, 4),)](x, means, 10, 100, BLOCK_M=4, BLOCK_N=128)
+grid = (triton.cdiv(10, 4),)
+row_means_kernel[grid](x, means, 10, 100, BLOCK_M=4, BLOCK_N=128)
 torch.testing.assert_close(means, x.mean(dim=1))
 print("the means agree with PyTorch")
 #> the means agree with PyTorch

@@ -16,11 +16,12 @@ import triton.language as tl
 def split_negate_kernel(x_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
     start = tl.program_id(0) * BLOCK
     offsets = start + tl.arange(0, BLOCK)
-    if start + BLOCK <= n_elements:  # one number, the same for the whole program
+    if start + BLOCK <= n_elements:  # one answer for the whole program
         tl.store(out_ptr + offsets, -tl.load(x_ptr + offsets))
     else:
         mask = offsets < n_elements
-        tl.store(out_ptr + offsets, -tl.load(x_ptr + offsets, mask=mask), mask=mask)
+        x = tl.load(x_ptr + offsets, mask=mask)
+        tl.store(out_ptr + offsets, -x, mask=mask)
 
 
 device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -13,7 +13,10 @@ import triton.language as tl
 
 # --8<-- [start:tiles]
 @triton.jit
-def scale_tile_kernel(x_ptr, out_ptr, scale, M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+def scale_tile_kernel(
+    x_ptr, out_ptr, scale, M, N,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
     cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)  # [BLOCK_N]
     offsets = rows[:, None] * N + cols[None, :]  # [BLOCK_M, BLOCK_N]

@@ -13,7 +13,10 @@ from triton.compiler import ASTSource
 
 # --8<-- [start:kernel]
 @triton.jit
-def negate_kernel(x_ptr, out_ptr, n_elements, MASK: tl.constexpr, BLOCK: tl.constexpr):
+def negate_kernel(
+    x_ptr, out_ptr, n_elements,
+    MASK: tl.constexpr, BLOCK: tl.constexpr,
+):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n_elements if MASK else None
     tl.store(out_ptr + offsets, -tl.load(x_ptr + offsets, mask=mask), mask=mask)

@@ -18,7 +18,8 @@ def sum_kept_kernel(x_ptr, out_ptr, WIDE: tl.constexpr, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + tl.arange(0, BLOCK))
     if WIDE:
         x = x.to(tl.float32)
-    tl.store(out_ptr, tl.sum(x, axis=0).to(tl.float32))  # the mistake, unless WIDE
+    total = tl.sum(x, axis=0)  # the mistake, unless WIDE
+    tl.store(out_ptr, total.to(tl.float32))
 
 
 device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -27,20 +27,22 @@ def sum_wrong_kernel(x_ptr, out_ptr, n_columns, BLOCK: tl.constexpr):
 @triton.jit
 def sum_right_kernel(x_ptr, out_ptr, n_columns, BLOCK: tl.constexpr):
     columns = tl.arange(0, BLOCK)
-    x = tl.load(x_ptr + tl.program_id(0) * n_columns + columns, mask=columns < n_columns, other=0.0)
+    mask = columns < n_columns
+    x = tl.load(x_ptr + tl.program_id(0) * n_columns + columns, mask=mask, other=0.0)
     tl.store(out_ptr + tl.program_id(0), tl.sum(x, axis=0))
 
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 for n_columns in (1024, 1000):
-    x = torch.ones(8, n_columns, device=device)[:4]  # four rows, and more behind them
+    x = torch.ones(8, n_columns, device=device)[:4]  # and more behind
     for kernel in (sum_wrong_kernel, sum_right_kernel):
         out = torch.full((4,), float("nan"), device=device)
         kernel[(4,)](x, out, n_columns, BLOCK=1024)
-        print(n_columns, kernel.__name__, out.tolist(), torch.equal(out, x.sum(1)))
+        equal = torch.equal(out, x.sum(1))
+        print(n_columns, kernel.__name__, out.tolist(), equal)
         #> 1024 sum_wrong_kernel [1024.0, 1024.0, 1024.0, 1024.0] True
         #> 1024 sum_right_kernel [1024.0, 1024.0, 1024.0, 1024.0] True
         #> 1000 sum_wrong_kernel [1024.0, 1024.0, 1024.0, 1024.0] False
         #> 1000 sum_right_kernel [1000.0, 1000.0, 1000.0, 1000.0] True
 # --8<-- [end:missing_mask]
-        assert torch.equal(out, x.sum(1)) == (kernel is sum_right_kernel or n_columns == 1024)
+        assert equal == (kernel is sum_right_kernel or n_columns == 1024)

@@ -17,10 +17,14 @@ from kernels.softmax import softmax_kernel
 
 
 @triton.jit
-def softmax_wrong_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, BLOCK: tl.constexpr):
+def softmax_wrong_kernel(
+    x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns,
+    BLOCK: tl.constexpr,
+):
     columns = tl.arange(0, BLOCK)
     mask = columns < n_columns
-    x = tl.load(x_ptr + tl.program_id(0) * x_row_stride + columns, mask=mask)  # the mistake
+    row = x_ptr + tl.program_id(0) * x_row_stride
+    x = tl.load(row + columns, mask=mask)  # the mistake
     numerator = tl.exp(x - tl.max(x, axis=0))
     y = numerator / tl.sum(numerator, axis=0)
     tl.store(y_ptr + tl.program_id(0) * y_row_stride + columns, y, mask=mask)
@@ -32,11 +36,11 @@ for n_columns, x in ((128, -3.0), (100, -3.0), (100, 9.0)):
     for kernel in (softmax_wrong_kernel, softmax_kernel):
         y = torch.full_like(x, float("nan"))
         kernel[(1,)](x, y, n_columns, n_columns, n_columns, BLOCK=128)
-        print(f"{n_columns} times {x[0, 0]:2.0f}, {kernel.__name__}: the row sums to {y.sum():.3f}")
-        #> 128 times -3, softmax_wrong_kernel: the row sums to 1.000
-        #> 128 times -3, softmax_kernel: the row sums to 1.000
-        #> 100 times -3, softmax_wrong_kernel: the row sums to 0.151
-        #> 100 times -3, softmax_kernel: the row sums to 1.000
-        #> 100 times  9, softmax_wrong_kernel: the row sums to 1.000
-        #> 100 times  9, softmax_kernel: the row sums to 1.000
+        print(f"{n_columns} of {x[0, 0]:2.0f}, {kernel.__name__}: sum {y.sum():.3f}")
+        #> 128 of -3, softmax_wrong_kernel: sum 1.000
+        #> 128 of -3, softmax_kernel: sum 1.000
+        #> 100 of -3, softmax_wrong_kernel: sum 0.151
+        #> 100 of -3, softmax_kernel: sum 1.000
+        #> 100 of  9, softmax_wrong_kernel: sum 1.000
+        #> 100 of  9, softmax_kernel: sum 1.000
 # --8<-- [end:missing_other]

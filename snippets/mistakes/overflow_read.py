@@ -17,17 +17,18 @@ import triton.language as tl
 @triton.jit
 def first_column_kernel(x_ptr, out_ptr, stride, WIDE: tl.constexpr):
     row = tl.program_id(0)
-    at = row.to(tl.int64) * stride if WIDE else row * stride  # the mistake, unless WIDE
-    tl.store(out_ptr + row, tl.load(x_ptr + at))
+    start = row.to(tl.int64) * stride if WIDE else row * stride
+    tl.store(out_ptr + row, tl.load(x_ptr + start))
 
 
 before = 0 if sys.argv[1:] == ["alone"] else 2**31
-memory = torch.full((before + 45_000 * 50_000,), 2, dtype=torch.int8, device="cuda")
-x = memory[before:].view(45_000, 50_000).fill_(1)  # 2,250,000,000 ones, and twos before them
+size = before + 45_000 * 50_000
+memory = torch.full((size,), 2, dtype=torch.int8, device="cuda")
+x = memory[before:].view(45_000, 50_000).fill_(1)  # ones, and twos before
 for wide in (True, False):
     out = torch.zeros(45_000, dtype=torch.int8, device="cuda")
     first_column_kernel[(45_000,)](x, out, 50_000, WIDE=wide)
-    wrong = (out != 1).nonzero()
-    print(f"64 bits {wide}: {len(wrong)} of 45000 rows wrong", f"from row {wrong[0].item()}" if len(wrong) else "")
+    wrong = (out != 1).nonzero().flatten()
+    print(f"64 bits {wide}: {len(wrong)} rows wrong, the first {wrong[:1].tolist()}")
 # --8<-- [end:overflow_read]
 assert len(wrong) > 0, "the mistake this program shows did not happen"

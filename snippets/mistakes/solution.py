@@ -13,18 +13,23 @@ import triton.language as tl
 
 # --8<-- [start:solution]
 @triton.jit
-def row_max_mended_kernel(x_ptr, out_ptr, stride, M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+def row_max_mended_kernel(
+    x_ptr, out_ptr, stride, M, N,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     cols = tl.arange(0, BLOCK_N)
     mask = (rows[:, None] < M) & (cols[None, :] < N)
-    x = tl.load(x_ptr + rows[:, None] * stride + cols[None, :], mask=mask, other=-float("inf"))
+    offsets = rows[:, None] * stride + cols[None, :]
+    x = tl.load(x_ptr + offsets, mask=mask, other=-float("inf"))
     tl.store(out_ptr + rows, tl.max(x, axis=1), mask=rows < M)
 
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = -1 - torch.rand(10, 200, device=device)[:, :100]
 out = torch.full((10,), float("nan"), device=device)
-row_max_mended_kernel[(triton.cdiv(10, 4),)](x, out, x.stride(0), 10, 100, BLOCK_M=4, BLOCK_N=128)
+grid = (triton.cdiv(10, 4),)
+row_max_mended_kernel[grid](x, out, x.stride(0), 10, 100, BLOCK_M=4, BLOCK_N=128)
 print("same as PyTorch:", torch.equal(out, x.amax(1)))
 #> same as PyTorch: True
 # --8<-- [end:solution]

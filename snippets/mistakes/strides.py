@@ -17,17 +17,20 @@ import triton.language as tl
 def negate_flat_kernel(x_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n_elements
-    tl.store(out_ptr + offsets, -tl.load(x_ptr + offsets, mask=mask), mask=mask)  # no strides
+    x = tl.load(x_ptr + offsets, mask=mask)  # no strides
+    tl.store(out_ptr + offsets, -x, mask=mask)
 
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 whole = torch.arange(48.0, device=device).view(6, 8)
-for name, x in (("whole", whole), ("transposed", whole.T), ("left half", whole[:, :4])):
+views = {"whole": whole, "transposed": whole.T, "left half": whole[:, :4]}
+for name, x in views.items():
     n = x.numel()
     for how, given in (("as it is", x), ("contiguous", x.contiguous())):
         out = torch.full(x.shape, float("nan"), device=device)
         negate_flat_kernel[(triton.cdiv(n, 16),)](given, out, n, BLOCK=16)
-        print(f"{name}, {how}: equal {torch.equal(out, -x)}, never written {int(out.isnan().sum())}")
+        equal, unwritten = torch.equal(out, -x), int(out.isnan().sum())
+        print(f"{name}, {how}: equal {equal}, never written {unwritten}")
         #> whole, as it is: equal True, never written 0
         #> whole, contiguous: equal True, never written 0
         #> transposed, as it is: equal False, never written 0
