@@ -86,6 +86,7 @@ SERIES = {
     "liger": Series("Liger-Kernel", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
     "compile_max": Series("torch.compile, max-autotune", "peer-4", "v", dashes=(3.5, 1.5)),
     "unfused": Series("Unfused PyTorch", "peer-4", "v"),
+    "atomic": Series("Blockwise, atomics alone", "ours", "D", dashes=(2, 2.5), hollow=True),
 }
 
 

@@ -138,7 +138,7 @@ def test_on_a_phone_program_and_line_stay_in_view(fresh):
     for _ in range(3):
         page.get_by_role("button", name="Step forward").click()
     page.locator(".where.memory").evaluate("e => scrollTo(0, scrollY + e.getBoundingClientRect().top - 400)")
-    for selector in ("[data-program='3']", ".stepper-line", "[data-play]", ".where.memory"):
+    for selector in ("[data-pick='3']", ".stepper-line", "[data-play]", ".where.memory"):
         assert 0 < page.locator(selector).bounding_box()["y"] < 500, selector
     assert page.locator(".stepper-line").inner_text() == "x = tl.load(x_ptr + offsets, mask=mask)"
     for text in ("false", "?", "1023"):
