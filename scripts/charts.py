@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import (
+from scripts import chart_curves, chart_patterns, chart_softmax, chart_why, records
     chart_block_model,
     chart_curves,
     chart_masking,
@@ -24,6 +24,7 @@ from scripts import (
     chart_why,
     records,
 )
+from scripts import chart_curves, chart_patterns, chart_softmax, chart_why, records
 from scripts.chart_data import Chart, Record
 from scripts.chart_style import NARROW, WIDE, page_style
 from scripts.chart_svg import to_svg

@@ -129,7 +129,13 @@ HALF = {"x_ptr": "*bf16", "bias_ptr": "*bf16", "y_ptr": "*bf16", "n_columns": 16
 WHY_KERNELS = [
     called("snippets/why_kernels/fused.py:bias_gelu_dropout_kernel", **HALF, BLOCK=1024),
     called("snippets/why_kernels/fused.py:four_at_once_kernel", **HALF, threshold=214748364, BLOCK=2048),
-    called("snippets/why_kernels/novel.py:clipped_norm_kernel", x_ptr="*bf16", y_ptr="*bf16", n_columns=4096, BLOCK=4096),
+    Specimen(
+        "snippets/why_kernels/novel.py:clipped_norm_kernel",
+        "call",
+        96,
+        SHARED_BYTES,
+        arguments={"x_ptr": "*bf16", "y_ptr": "*bf16", "n_columns": 4096, "BLOCK": 4096},
+    ),
     called("snippets/why_kernels/exercise.py:wave_kernel", x_ptr="*bf16", y_ptr="*bf16", n_elements=2**27, BLOCK=1024),
 ]
 
