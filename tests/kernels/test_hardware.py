@@ -16,8 +16,21 @@ from kernels.hardware import FACTS, TENSOR_CORES, describe, least_us, programs_t
 from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]
-TORCH = {"name": "A GPU", "major": 9, "minor": 0, "multi_processor_count": 132, "total_memory": 2**37, "L2_cache_size": 50 * 2**20}
-TRITON = {"max_shared_mem": 232_448, "max_num_regs": 65_536, "multiprocessor_count": 1, "warpSize": 32, "sm_clock_rate": 1_980_000}
+TORCH = {
+    "name": "A GPU",
+    "major": 9,
+    "minor": 0,
+    "multi_processor_count": 132,
+    "total_memory": 2**37,
+    "L2_cache_size": 50 * 2**20,
+}
+TRITON = {
+    "max_shared_mem": 232_448,
+    "max_num_regs": 65_536,
+    "multiprocessor_count": 1,
+    "warpSize": 32,
+    "sm_clock_rate": 1_980_000,
+}
 MEASURED = {"copy_gbps": 4000.0, "matmul_tflops": 800.0, "ridge": 200.0}
 ROW = {"op": "add", "direction": "fwd", "shape": "64", "dtype": "fp32", "bytes": 768, "flops_a_byte": 1 / 12}
 LIMITS = {"registers": 65_536, "shared": 233_472, "reserved": 1024, "threads": 2048, "programs": 32}
