@@ -89,7 +89,6 @@ def driver_properties(device: int) -> dict[str, int]:
         return {}
 
 
-# --8<-- [start:cases]
 def hardware_cases() -> Iterator[tuple[str, str, torch.Tensor, int, int, Callable, torch.Tensor]]:
     """Operation, direction, input, fewest bytes, operations, call and expected result of each kernel."""
     for n in (2**16, 2**26):
@@ -101,7 +100,6 @@ def hardware_cases() -> Iterator[tuple[str, str, torch.Tensor, int, int, Callabl
         yield "softmax", "fwd", x, 2 * x.nbytes, 5 * n, partial(softmax, x), y
         dx = y.float() * (dy.float() - (y.float() * dy.float()).sum(-1, keepdim=True))
         yield "softmax", "bwd", x, 3 * x.nbytes, 4 * n, partial(softmax_backward, y, dy, 1), dx
-# --8<-- [end:cases]
 
 
 def landing(case: tuple, copy_bytes: float) -> dict[str, Any]:

@@ -30,7 +30,6 @@ def staged_product_kernel(a_ptr, b_ptr, c_ptr, K, SIDE: tl.constexpr, STEP: tl.c
     tl.store(c_ptr + side[:, None] * SIDE + side[None, :], c)
 
 
-# --8<-- [start:resident]
 driver = ctypes.CDLL("libcuda.so.1")
 ATTRIBUTES = {"registers": 82, "shared": 81, "reserved": 111, "threads": 39, "programs": 106}
 
@@ -51,7 +50,6 @@ def resident(kernel):
     threads, shared = 32 * kernel.metadata.num_warps, ctypes.c_size_t(kernel.metadata.shared)
     function = ctypes.c_void_p(kernel.function)
     return asked(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor, function, threads, shared)
-# --8<-- [end:resident]
 
 
 launched = {}
