@@ -68,13 +68,13 @@ for stages in (1, 2, 3, 4):
     launched[f"product {stages} stages"] = kernel
 
 kept = {}
-print(f"{'kernel':26}{'registers':>10}{'shared':>9}{'by arithmetic':>15}{'limited by':>15}{'driver':>8}")
+print(f"{'kernel':26}{'registers':>10}{'spilled':>9}{'shared':>9}{'arithmetic':>12}{'limit':>15}{'driver':>8}")
 for name, kernel in launched.items():
     fit = programs_that_fit(kernel.n_regs, kernel.metadata.num_warps, kernel.metadata.shared, limits)
     least, known = min(fit, key=fit.get), resident(kernel)
-    print(f"{name:26}{kernel.n_regs:10}{kernel.metadata.shared:9,}{fit[least]:15}{least:>15}{known:8}")
-    row = {"registers": kernel.n_regs, "shared": kernel.metadata.shared, "fit": fit[least], "driver": known}
-    kept[name.replace(",", "").replace(" ", "_")] = row | {"limit": least}
+    row = {"registers": kernel.n_regs, "spilled": 4 * kernel.n_spills, "shared": kernel.metadata.shared}
+    print(f"{name:26}{row['registers']:10}{row['spilled']:9}{row['shared']:9,}{fit[least]:12}{least:>15}{known:8}")
+    kept[name.replace(",", "").replace(" ", "_")] = row | {"fit": fit[least], "driver": known, "limit": least}
 agreed = sum(row["fit"] == row["driver"] for row in kept.values())
 print(f"arithmetic and driver agree on {agreed} of {len(kept)}")
 keep(figures={"limits": limits, "kernels": kept, "agreed": agreed, "all": len(kept)})
