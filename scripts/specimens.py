@@ -333,7 +333,15 @@ MISTAKES = [
     called(f"{IN_MISTAKES}/solution.py:row_max_mended_kernel", **X_AND_OUT, stride=200, M=10, N=100, BLOCK_M=4, BLOCK_N=128),
 ]
 
-HARDWARE: list[Specimen] = []
+HARDWARE: list[Specimen] = [
+    Specimen(
+        "snippets/hardware/resident.py:staged_product_kernel",
+        "call",
+        255,
+        104 * 1024,
+        arguments={"a_ptr": "*bf16", "b_ptr": "*bf16", "c_ptr": "*fp32", "K": 512, "SIDE": 128, "STEP": 64},
+    ),
+]
 
 PROGRAMS = [
     *FIRST_KERNEL,
