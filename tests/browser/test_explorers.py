@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-"""The explorers and the calculator against NumPy and Python integers, whatever a person types, by keyboard, on a phone."""
-=======
 """The explorers and the offset calculator: against NumPy and Python integers, whatever is typed, by keyboard, on a phone."""
->>>>>>> widgets
 
 import gzip
 import os
