@@ -139,9 +139,9 @@ WHY_KERNELS = [
     called("snippets/why_kernels/exercise.py:wave_kernel", x_ptr="*bf16", y_ptr="*bf16", n_elements=2**27, BLOCK=1024),
 ]
 
-TILE_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n_columns": 16}
+MATRIX_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n_columns": 16}
 BLOCK_MODEL = [
-    called("snippets/block_model/tile.py:double_matrix_kernel", **TILE_OF, BLOCK_M=4, BLOCK_N=8),
+    called("snippets/block_model/tile.py:double_matrix_kernel", **MATRIX_OF, BLOCK_M=4, BLOCK_N=8),
     called("snippets/block_model/shapes.py:coordinates_kernel", line_ptr="*i64", tile_ptr="*i64", cube_ptr="*i64"),
     called("snippets/block_model/cuda_threads.py:double_many_kernel", x_ptr="*fp32", out_ptr="*fp32", n=1000, BLOCK=256),
     called("snippets/block_model/threads.py:double_block_kernel", x_ptr="*fp32", out_ptr="*fp32", BLOCK=64),
@@ -194,7 +194,7 @@ GRID_MATH = [
     called(f"{GRID}/broadcast.py:show_offsets_kernel", shapes_ptr="*i32", tile_ptr="*i32", stride=100),
     called(f"{GRID}/diagonal.py:diagonal_kernel", out_ptr="*fp32", stride=16, BLOCK=16),
     called(f"{GRID}/column_major.py:gather_kernel", x_ptr="*fp32", out_ptr="*fp32", N=4, SWAPPED=True),
-    called(f"{GRID}/views.py:negate_kernel", **TILE_OF, row_stride=60, column_stride=2, BLOCK=16),
+    called(f"{GRID}/views.py:negate_view_kernel", **TILE_OF, row_stride=60, column_stride=2, BLOCK=16),
     called(f"{GRID}/ignored_strides.py:flat_copy_kernel", x_ptr="*fp32", out_ptr="*fp32", n_elements=6, BLOCK=8),
     called(
         f"{GRID}/batch.py:add_one_kernel",
@@ -238,7 +238,7 @@ MASKING = [
 SQUARE_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "N": 8192, "TILE": 64}
 WIDENED = {"x_ptr": "*bf16", "out_ptr": "*fp32", "BLOCK": 1024}
 LARGE_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "TILE": 64}
-TILE_OF = {"a_ptr": "*bf16", "b_ptr": "*bf16", "out_ptr": "*bf16", "N": 8192, "TILE": 64, "STEP": 64}
+PRODUCT_OF = {"a_ptr": "*bf16", "b_ptr": "*bf16", "out_ptr": "*bf16", "N": 8192, "TILE": 64, "STEP": 64}
 # Three stages of two 64 by 64 tiles in bf16, and their barriers.
 TILE_BYTES = 3 * 2 * 64 * 64 * 2 + 64
 MEMORY = [
@@ -246,8 +246,8 @@ MEMORY = [
     called("snippets/memory/working_set.py:recopy_kernel", x_ptr="*fp32", y_ptr="*fp32", n_blocks=61, n_steps=497, BLOCK=2048),
     Specimen("snippets/memory/predict.py:widen_kernel", "call", 40, 2048, arguments=WIDENED),
     called("snippets/memory/strides.py:strided_kernel", x_ptr="*fp32", out_ptr="*fp32", stride=2, BLOCK=1024),
-    Specimen("snippets/memory/roofline.py:product_kernel", "call", 144, TILE_BYTES, arguments=TILE_OF),
-    Specimen("snippets/memory/places.py:staged_kernel", "call", 144, TILE_BYTES, arguments=TILE_OF),
+    Specimen("snippets/memory/roofline.py:product_kernel", "call", 144, TILE_BYTES, arguments=PRODUCT_OF),
+    Specimen("snippets/memory/places.py:staged_kernel", "call", 144, TILE_BYTES, arguments=PRODUCT_OF),
     Specimen("snippets/memory/places.py:turning_kernel", "call", 48, 64 * 64 * 4, arguments=SQUARE_OF),
     Specimen("snippets/memory/too_large.py:large_tile_kernel", "call", 48, 64 * 64 * 4, arguments=LARGE_OF),
     Specimen(
