@@ -229,7 +229,8 @@ def ledger_html(dance: Dance, counts: dict[int, Count], measured: dict[int, floa
     if made:
         head.append(f"time on the {made['gpu'].removeprefix('NVIDIA ')}, larger input")
     titles = "".join(f'<th scope="col">{escape(title)}</th>' for title in head)
-    table = f"<table><thead><tr>{titles}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    body = "".join(lines)
+    table = f'<table class="ledger"><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>'
     label = f"{dance.label}: trips and bytes"
     return f'<div class="dance-ledger scroll" tabindex="0" role="region" aria-label="{label}">{table}</div>'
 
