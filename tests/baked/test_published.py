@@ -98,7 +98,9 @@ def test_the_bytes_are_those_of_the_definition():
     """Each input read once, each output written once: two and one, or one and one; backward, two and one."""
     wrong = []
     for row in table()[1]:
-        tensors = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3}[row["op"], row["direction"]]
+        tensors = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3, ("negate", "fwd"): 2}[
+            row["op"], row["direction"]
+        ]
         elements = math.prod(map(int, row["shape"].split("x")))
         if int(row["bytes"]) != tensors * elements * DTYPES[row["dtype"]]:
             wrong.append(list(row.values()))
