@@ -19,7 +19,7 @@ def far_load_kernel(x_ptr, out_ptr, distance):
 
 x = torch.ones(1000, device="cuda")
 out = torch.zeros(1, device="cuda")
-for k in range(10, 41, 5):
+for k in range(18, 41, 2):
     far_load_kernel[(1,)](x, out, 2**k)
     try:
         torch.cuda.synchronize()
@@ -31,4 +31,4 @@ try:
     torch.zeros(1, device="cuda")
 except RuntimeError as error:
     print(f"an innocent line after that: {str(error).splitlines()[0]}")
-assert 10 < k < 40, "the mistake this program shows did not happen"
+assert 18 < k < 40, "the mistake this program shows did not happen"
