@@ -101,11 +101,8 @@ def test_the_bytes_are_those_of_the_definition():
     """Each input read once, each output written once: two and one, or one and one; backward, two and one."""
     wrong = []
     for row in table()[1]:
-<<<<<<< HEAD
         tensors = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3, ("double", "fwd"): 2}[
-=======
         tensors = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3, ("negate", "fwd"): 2}[
->>>>>>> masking
             row["op"], row["direction"]
         ]
         elements = math.prod(map(int, row["shape"].split("x")))
