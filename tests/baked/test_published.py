@@ -97,14 +97,14 @@ def test_every_row_is_a_measurement_of_the_records_and_every_measurement_a_row(r
     assert sorted(found) == sorted(expected)
 
 
+TENSORS = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3, ("double", "fwd"): 2, ("negate", "fwd"): 2}
+
+
 def test_the_bytes_are_those_of_the_definition():
     """Each input read once, each output written once: two and one, or one and one; backward, two and one."""
     wrong = []
     for row in table()[1]:
-        tensors = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3, ("double", "fwd"): 2}[
-        tensors = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3, ("negate", "fwd"): 2}[
-            row["op"], row["direction"]
-        ]
+        tensors = TENSORS[row["op"], row["direction"]]
         elements = math.prod(map(int, row["shape"].split("x")))
         if int(row["bytes"]) != tensors * elements * DTYPES[row["dtype"]]:
             wrong.append(list(row.values()))
