@@ -4,16 +4,18 @@ import os
 os.environ.pop("TRITON_INTERPRET", None)  # before triton is imported
 print("No GPU is needed, and no interpreter: the kernel is compiled and not run.")
 
-# --8<-- [start:tensor_cores]
 import re
 
+# --8<-- [start:imports]
 import triton
 import triton.language as tl
+# --8<-- [end:imports]
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 from triton.runtime.jit import JITFunction
 
 
+# --8<-- [start:product]
 def product(a_ptr, b_ptr, c_ptr, K, SIDE: tl.constexpr):
     side = tl.arange(0, SIDE)
     a_ptrs = a_ptr + side[:, None] * K + side[None, :]
@@ -22,6 +24,7 @@ def product(a_ptr, b_ptr, c_ptr, K, SIDE: tl.constexpr):
     for k in range(0, K, SIDE):
         c = tl.dot(tl.load(a_ptrs + k), tl.load(b_ptrs + k * SIDE), c)
     tl.store(c_ptr + side[:, None] * SIDE + side[None, :], c)
+# --8<-- [end:product]
 
 
 types = {"a_ptr": "*bf16", "b_ptr": "*bf16", "c_ptr": "*fp32", "K": "i32"}
@@ -40,4 +43,3 @@ for capability in (80, 86, 90, 100, 120):
     #> sm_90: 4 wgmma.mma_async, each m64n64k16
     #> sm_100: 8 tcgen05.mma
     #> sm_120: 32 mma.sync, each m16n8k16
-# --8<-- [end:tensor_cores]

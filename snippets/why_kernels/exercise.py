@@ -22,7 +22,7 @@ def wave(x):
 
 
 class CountPasses(TorchDispatchMode):
-    """Note how many tensors each operation reads and writes: every one is a pass over memory."""
+    """Note how many tensors each operation reads and writes."""
 
     def __init__(self):
         super().__init__()

@@ -21,7 +21,9 @@ from kernels.benchmark import Benchmark
 
 # --8<-- [start:kernel]
 @triton.jit
-def bias_gelu_dropout_kernel(x_ptr, bias_ptr, y_ptr, n_columns, p, seed, BLOCK: tl.constexpr):
+def bias_gelu_dropout_kernel(
+    x_ptr, bias_ptr, y_ptr, n_columns, p, seed, BLOCK: tl.constexpr
+):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns
@@ -51,16 +53,24 @@ y = bias_gelu_dropout(x, bias, 0.1, seed=42)
 torch.testing.assert_close(y, torch.where(y != 0, F.gelu(x + bias) / 0.9, 0.0))
 print(f"dropped: {(y == 0).float().mean():.2f}")
 #> dropped: 0.10
-print("the same seed, the same mask:", torch.equal(y, bias_gelu_dropout(x, bias, 0.1, seed=42)))
+print(
+    "the same seed, the same mask:",
+    torch.equal(y, bias_gelu_dropout(x, bias, 0.1, seed=42)),
+)
 #> the same seed, the same mask: True
-print("another seed, the same mask:", torch.equal(y, bias_gelu_dropout(x, bias, 0.1, seed=43)))
+print(
+    "another seed, the same mask:",
+    torch.equal(y, bias_gelu_dropout(x, bias, 0.1, seed=43)),
+)
 #> another seed, the same mask: False
 # --8<-- [end:check]
 
 
 # --8<-- [start:four]
 @triton.jit
-def four_at_once_kernel(x_ptr, bias_ptr, y_ptr, n_columns, p, threshold, seed, BLOCK: tl.constexpr):
+def four_at_once_kernel(
+    x_ptr, bias_ptr, y_ptr, n_columns, p, threshold, seed, BLOCK: tl.constexpr
+):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns
@@ -83,7 +93,9 @@ def four_at_once(x, bias, p, seed):
     rows, n_columns = x.shape
     grid = (rows, triton.cdiv(n_columns, 2048))
     threshold = int(p * 2**31)
-    four_at_once_kernel[grid](x, bias, y, n_columns, p, threshold, seed, BLOCK=2048)
+    four_at_once_kernel[grid](
+        x, bias, y, n_columns, p, threshold, seed, BLOCK=2048
+    )
     return y
 
 
@@ -106,7 +118,11 @@ def with_kernel(x, norm_weight, norm_bias, weight, bias):
     return four_at_once(F.linear(x, weight), bias, 0.1, seed=42)
 
 
-WAYS = {"eager": eager, "compile": torch.compile(eager, dynamic=False), "blockwise": with_kernel}
+WAYS = {
+    "eager": eager,
+    "compile": torch.compile(eager, dynamic=False),
+    "blockwise": with_kernel,
+}
 # --8<-- [end:ways]
 
 

@@ -42,7 +42,9 @@ def clipped_norm_kernel(x_ptr, y_ptr, n_columns, BLOCK: tl.constexpr):
 def clipped_norm(x):
     y = torch.empty_like(x)
     rows, n_columns = x.shape
-    clipped_norm_kernel[(rows,)](x, y, n_columns, BLOCK=triton.next_power_of_2(n_columns))
+    clipped_norm_kernel[(rows,)](
+        x, y, n_columns, BLOCK=triton.next_power_of_2(n_columns)
+    )
     return y
 # --8<-- [end:kernel]
 
@@ -54,7 +56,9 @@ torch.testing.assert_close(clipped_norm(x), clipped_norm_reference(x))
 
 x = torch.ones(1, 256, device=device)
 x[0, 0] = 1000.0  # an outlier
-print(f"RMSNorm: {F.rms_norm(x, (256,))[0, 1]:.2f}, clipped: {clipped_norm(x)[0, 1]:.2f}")
+print(
+    f"RMSNorm: {F.rms_norm(x, (256,))[0, 1]:.2f}, clipped: {clipped_norm(x)[0, 1]:.2f}"
+)
 #> RMSNorm: 0.02, clipped: 0.99
 # --8<-- [end:check]
 

@@ -20,7 +20,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 
 class CountTraffic(TorchDispatchMode):
-    """Note the bytes of every tensor that an operation takes and of every tensor that it returns."""
+    """Note the bytes of the tensors that each operation takes and returns."""
 
     def __init__(self):
         super().__init__()
@@ -31,7 +31,9 @@ class CountTraffic(TorchDispatchMode):
         if not operation.is_view:
             tensors = {id(a): a for a in args if isinstance(a, torch.Tensor)}
             read = sum(a.nbytes for a in tensors.values())
-            written = sum(t.nbytes for t in (out if isinstance(out, tuple) else (out,)))
+            written = sum(
+                t.nbytes for t in (out if isinstance(out, tuple) else (out,))
+            )
             self.seen.append((operation.overloadpacket.__name__, read, written))
         return out
 

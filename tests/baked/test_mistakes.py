@@ -17,7 +17,7 @@ UNWRITTEN = r"^1000 sum_wrong_kernel \[[\d., ]+\] False"  # every number of the 
 EVIDENCE = {
     ("No mask", COMPILER): ("misses", "mistakes/missing_mask", RAN),
     ("No mask", INTERPRETER): ("as the GPU", "mistakes/missing_mask", ALIKE),
-    ("No mask", SANITIZER): ("beyond an allocation", "masking/neighbor", r"Invalid __global__ read of size 16 bytes"),
+    ("No mask", SANITIZER): ("only beyond an allocation", "masking/neighbor", r"Invalid __global__ read of size 16 bytes"),
     ("No mask", HANDY): ("misses", "mistakes/missing_mask", r"^1024 sum_wrong_kernel .* True"),
     ("No mask", AWKWARD): ("catches", "mistakes/missing_mask", r"^1000 sum_wrong_kernel .* False"),
     ("No mask", FILLED): ("misses", "mistakes/missing_mask", UNWRITTEN),
@@ -51,7 +51,7 @@ EVIDENCE = {
     ("Not contiguous", FILLED): ("misses", "mistakes/strides", r"^transposed, as it is: .* never written 0"),
     ("Offset past 2³¹", COMPILER): ("misses", "mistakes/overflow_read", RAN),
     ("Offset past 2³¹", INTERPRETER): ("as the GPU", "mistakes/overflow", ALIKE),
-    ("Offset past 2³¹", SANITIZER): ("beyond an allocation", "mistakes/overflow_read", r"before the nearest allocation"),
+    ("Offset past 2³¹", SANITIZER): ("only beyond an allocation", "mistakes/overflow_read", r"before the nearest allocation"),
     ("Offset past 2³¹", HANDY): ("misses", "mistakes/overflow", r"^row  4,000, 64 bits False: offset 20,000,000"),
     ("Offset past 2³¹", AWKWARD): ("catches", "mistakes/overflow_read", r"^64 bits False: [1-9]\d* rows wrong"),
     ("`and` for `&`", COMPILER): ("warns", "mistakes/and_masks", r"the compiler: Logical operators"),
