@@ -19,7 +19,7 @@ function given(view, state) {
   const names = Object.keys(view.fields).filter((name) => view === broadcast || two !== ["n", "block"].includes(name));
   const numbers = names.map((name) => `${code(view.fields[name][0])} = ${number(state[name])}`);
   const formula = view === grid ? gridCode(state.formula, state.dimensions) : code(view === broadcast ? `offsets = ${FORMULAS[state.formula]}` : two ? TWO.at(-1) : ONE);
-  return `${numbers.join(", ")}; ${formula}`;
+  return `${numbers.join(", ")}<br>${formula}`;
 }
 
 function still(view, attributes) {

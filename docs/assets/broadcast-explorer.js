@@ -102,7 +102,7 @@ function sums(state, lane) {
     if (!exists(state, i, j)) return `<td class="none"></td>`;
     return `<td class="lane${i === lane[0] && j === lane[1] ? " now" : ""}" data-lane="${i} ${j}">${number(at(state, i, j))}</td>`;
   };
-  return `<table class="sums"><tr><td>${code("rows")} ↓ ${code("cols")} →</td>${columns.map(head(1)).join("")}</tr>${rows.map((i) => `<tr>${head(0)(i)}${columns.map((j) => cell(i, j)).join("")}</tr>`).join("")}</table>`;
+  return `<table class="sums"><caption>On the left rows times stride_m, above cols times stride_n, inside their sums.</caption><tr><td>${code("rows")} ↓ ${code("cols")} →</td>${columns.map(head(1)).join("")}</tr>${rows.map((i) => `<tr>${head(0)(i)}${columns.map((j) => cell(i, j)).join("")}</tr>`).join("")}</table>`;
 }
 
 function memory(state, lane) {

@@ -208,7 +208,7 @@ const formula = (name) => {
 
 export const view = define("grid-explorer", {
   label: "Grid explorer",
-  start: { dimensions: "1", n: "1000", block: "256", rows: "100", columns: "300", block_m: "32", block_n: "64", formula: "cdiv" },
+  start: { dimensions: "1", n: "1000", block: "256", rows: "80", columns: "300", block_m: "32", block_n: "64", formula: "cdiv" },
   fields: {
     n: ["N", "size"], block: ["BLOCK", "block"],
     rows: ["M", "size"], columns: ["N", "size"], block_m: ["BLOCK_M", "block"], block_n: ["BLOCK_N", "block"],

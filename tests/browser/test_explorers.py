@@ -1,9 +1,11 @@
-"""The grid and broadcast explorers and the offset calculator: their answers against NumPy and Python integers, any number a person may
-type, by keyboard, at phone width, without scripts."""
+"""The explorers and the offset calculator: against NumPy and Python integers, whatever is typed, by keyboard, on a phone."""
 
 import gzip
+import os
 import random
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 
 import numpy
@@ -64,7 +66,9 @@ def host(site) -> str:
     """A page of the site as the theme makes it, with the explorers as its text."""
     built = (site.folder / HOST / "index.html").read_text(encoding="utf-8")
     texts = "\n".join(path.read_text(encoding="utf-8") for path in WIDGETS if not path.stem.endswith("-2d"))
-    page, found = re.subn(r"(<article[^>]*>).*(</article>)", lambda match: match[1] + "<h1>Explorers</h1>" + texts + match[2], built, flags=re.S)
+    page, found = re.subn(
+        r"(<article[^>]*>).*(</article>)", lambda match: match[1] + "<h1>Explorers</h1>" + texts + match[2], built, flags=re.S
+    )
     assert found == 1
     return page
 
@@ -153,7 +157,9 @@ def agrees_with_its_words(answer: dict, counts: dict) -> bool:
     """The sentence speaks of what is missed and of what is wasted where there is any, and only there."""
     missed, useless = counts["Elements missed"], counts["Programs with nothing to do"]
     empty = not counts["Programs"]
-    return (("no program" in answer["words"]) == (missed > 0 and not empty)) and (("nothing to do:" in answer["words"]) == (useless > 0))
+    return (("no program" in answer["words"]) == (missed > 0 and not empty)) and (
+        ("nothing to do:" in answer["words"]) == (useless > 0)
+    )
 
 
 def test_one_dimension_agrees_with_ownership_counted_in_numpy(asked):
@@ -161,7 +167,9 @@ def test_one_dimension_agrees_with_ownership_counted_in_numpy(asked):
     sizes = [(0, 1), (0, 8), (1, 1), (1, 8), (7, 8), (8, 8), (9, 8), (16, 8), (1000, 256), (1024, 256), (3, 100)]
     sizes += [(chance.randrange(600), chance.choice([1, 2, 3, 5, 8, 16, 32, 64, 100, 256])) for _ in range(80)]
     cases = [(n, block, formula) for n, block in sizes for formula in GRIDS]
-    answers = asked("grid-explorer", [{"dimensions": 1, "n": n, "block": block, "formula": formula} for n, block, formula in cases])
+    answers = asked(
+        "grid-explorer", [{"dimensions": 1, "n": n, "block": block, "formula": formula} for n, block, formula in cases]
+    )
     for (n, block, formula), answer in zip(cases, answers, strict=True):
         programs = GRIDS[formula](n, block)
         counts = owners_in_one(n, block, programs)
@@ -178,14 +186,20 @@ def test_one_dimension_agrees_with_ownership_counted_in_numpy(asked):
 def test_two_dimensions_agree_with_ownership_counted_in_numpy(asked):
     chance = random.Random(8)
     sizes = [((0, 5), (2, 2)), ((5, 0), (4, 1)), ((1, 1), (8, 8)), ((8, 16), (8, 16)), ((8, 16), (4, 4)), ((20, 40), (8, 16))]
-    sizes += [(tuple(chance.randrange(24) for _ in "mn"), tuple(chance.choice([1, 2, 3, 4, 8, 16]) for _ in "mn")) for _ in range(24)]
+    sizes += [
+        (tuple(chance.randrange(24) for _ in "mn"), tuple(chance.choice([1, 2, 3, 4, 8, 16]) for _ in "mn")) for _ in range(24)
+    ]
     cases = [(shape, blocks, formula) for shape, blocks in sizes for formula in [*GRIDS, *CROSSED]]
     settings = [
         {"dimensions": 2, "rows": m, "columns": n, "block_m": block_m, "block_n": block_n, "formula": formula}
         for (m, n), (block_m, block_n), formula in cases
     ]
     for (shape, blocks, formula), answer in zip(cases, asked("grid-explorer", settings), strict=True):
-        each = [GRIDS[formula](*pair) for pair in zip(shape, blocks, strict=True)] if formula in GRIDS else CROSSED[formula](*shape, *blocks)
+        each = (
+            [GRIDS[formula](*pair) for pair in zip(shape, blocks, strict=True)]
+            if formula in GRIDS
+            else CROSSED[formula](*shape, *blocks)
+        )
         counts = owners_in_two(shape, blocks, tuple(each))
         assert numbers_of(answer) == counts, (shape, blocks, formula)
         assert agrees_with_its_words(answer, counts), (shape, blocks, formula, answer["words"])
@@ -196,12 +210,16 @@ def test_two_dimensions_agree_with_ownership_counted_in_numpy(asked):
 
 def test_large_grids_are_exact_and_drawn_in_part(asked):
     n, block = 10**12 + 1, 1024
-    exact, floor, elements = asked("grid-explorer", [{"dimensions": 1, "n": n, "block": block, "formula": name} for name in ("cdiv", "floor", "elements")])
+    exact, floor, elements = asked(
+        "grid-explorer", [{"dimensions": 1, "n": n, "block": block, "formula": name} for name in ("cdiv", "floor", "elements")]
+    )
     assert read(exact["figures"]["Programs"]) == -(-n // block)
     assert read(floor["figures"]["Elements missed"]) == n % block
     assert read(elements["figures"]["Programs with nothing to do"]) == n - -(-n // block)
     assert "takes at most 2,147,483,647 programs on axis 0" in elements["words"]
-    [wide] = asked("grid-explorer", [{"dimensions": 2, "rows": 4, "columns": 65536 * 2, "block_m": 4, "block_n": 2, "formula": "cdiv"}])
+    [wide] = asked(
+        "grid-explorer", [{"dimensions": 2, "rows": 4, "columns": 65536 * 2, "block_m": 4, "block_n": 2, "formula": "cdiv"}]
+    )
     assert "at most 65,535 programs on axis 1" in wide["words"]
     assert max(answer["size"] for answer in (exact, floor, elements, wide)) < 600
 
@@ -209,14 +227,29 @@ def test_large_grids_are_exact_and_drawn_in_part(asked):
 @pytest.mark.parametrize(
     "setting, words",
     [
-        ({"n": 1000, "block": 256, "formula": "floor"}, "Elements 768 to 999 belong to no program: 232 of 1,000 elements are never computed, and no error says so."),
+        (
+            {"n": 1000, "block": 256, "formula": "floor"},
+            "Elements 768 to 999 belong to no program: 232 of 1,000 elements are never computed, and no error says so.",
+        ),
         ({"n": 1024, "block": 256, "formula": "floor"}, "is right by luck: 256 divides 1,024."),
-        ({"n": 1024, "block": 256, "formula": "more"}, "Program 4 has nothing to do: every lane points past the end and is masked off."),
-        ({"n": 1000, "block": 256, "formula": "more"}, "is right here, because 256 does not divide 1,000. With 1,024 elements a program has nothing to do."),
+        (
+            {"n": 1024, "block": 256, "formula": "more"},
+            "Program 4 has nothing to do: every lane points past the end and is masked off.",
+        ),
+        (
+            {"n": 1000, "block": 256, "formula": "more"},
+            "is right here, because 256 does not divide 1,000. With 1,024 elements a program has nothing to do.",
+        ),
         ({"n": 1000, "block": 256, "formula": "elements"}, "Programs 4 to 999 have nothing to do"),
-        ({"n": 100, "block": 256, "formula": "floor"}, "The grid is empty. Triton launches nothing and says nothing: 100 elements of the output keep"),
+        (
+            {"n": 100, "block": 256, "formula": "floor"},
+            "The grid is empty. Triton launches nothing and says nothing: 100 elements of the output keep",
+        ),
         ({"n": 0, "block": 256, "formula": "cdiv"}, "Triton launches nothing; that is no error."),
-        ({"n": 1000, "block": 100, "formula": "cdiv"}, "A block of 100 does not compile, because tl.arange takes powers of two only"),
+        (
+            {"n": 1000, "block": 100, "formula": "cdiv"},
+            "A block of 100 does not compile, because tl.arange takes powers of two only",
+        ),
     ],
 )
 def test_a_grid_is_told_in_words(setting, words, asked):
@@ -268,9 +301,12 @@ def test_a_tile_of_offsets_agrees_with_numpy(asked):
         tile = offsets if offsets.ndim == 2 else {lane: offset for lane, offset in zip(lanes_of(case), offsets, strict=True)}
         for lane, text in answer["cells"]:
             assert read(text) == tile[tuple(map(int, lane.split()))], (case, lane)
-        assert (numpy.unique(offsets).size < case["block_m"] * case["block_n"]) == any(
-            words in answer["words"] for words in ("more than one lane", "not exist")
-        ) or case["formula"] == "diagonal", case
+        shared = len(numpy.unique(offsets)) < offsets.size
+        if case["formula"] == "tile":
+            assert ("more than one lane" in answer["words"]) == shared, case
+        else:
+            lost = case["block_m"] * case["block_n"] - offsets.size
+            assert (f"{lost:,} lane" in answer["words"] and "not exist" in answer["words"]) == (lost > 0), case
     assert compiled > 80
 
 
@@ -283,7 +319,8 @@ def test_the_strip_of_memory_agrees_with_numpy(asked):
     cases = [case for case in broadcasts() if case["block_m"] <= 4 and case["block_n"] <= 8]
     drawn = 0
     for case, answer in zip(cases, asked("broadcast-explorer", cases), strict=True):
-        if "does not compile." in answer["words"].split("<")[0] and not answer["memory"]:
+        if not answer["memory"]:
+            assert answer["words"].startswith("This does not compile."), case
             continue
         touched = {read(begin) + round(left * 32 / 100) for begin, *lefts in answer["memory"] for left in lefts}
         expected = sorted(set(map(int, offsets_in_numpy(case).flat)))
@@ -303,7 +340,12 @@ def test_without_none_only_the_diagonal_is_touched(asked):
 def test_a_layout_sets_the_strides_and_strides_name_the_layout(explorers):
     page = explorers()
     element = page.locator("broadcast-explorer")
-    for label, strides in (("column-major", ["1", "8"]), ("cut from rows of 12", ["12", "1"]), ("stride 0", ["0", "1"]), ("row-major", ["8", "1"])):
+    for label, strides in (
+        ("column-major", ["1", "8"]),
+        ("cut from rows of 12", ["12", "1"]),
+        ("stride 0", ["0", "1"]),
+        ("row-major", ["8", "1"]),
+    ):
         element.get_by_label(label).check()
         assert [element.get_by_label(name, exact=True).input_value() for name in ("stride_m", "stride_n")] == strides
     element.get_by_label("stride_m", exact=True).fill("9")
@@ -336,7 +378,16 @@ def tensors() -> list[dict]:
         if chance.random() < 0.1:
             stride_m = LAST + chance.randrange(5)
         blocks = [chance.choice([1, 16, 64, 100, 1024]) for _ in "mn"]
-        found.append({"rows": rows, "columns": columns, "block_m": blocks[0], "block_n": blocks[1], "stride_m": stride_m, "stride_n": stride_n})
+        found.append(
+            {
+                "rows": rows,
+                "columns": columns,
+                "block_m": blocks[0],
+                "block_n": blocks[1],
+                "stride_m": stride_m,
+                "stride_n": stride_n,
+            }
+        )
     return found
 
 
@@ -374,6 +425,46 @@ def test_tiles_of_offsets_overflow_where_fixed_width_integers_do(asked):
     assert 50 < overflowed < 250
 
 
+KERNEL = """
+import sys, torch, triton, triton.language as tl
+
+@triton.jit
+def offsets_kernel(out_ptr, first_m, first_n, stride_m, stride_n, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):
+    rows = (tl.program_id(0) + first_m) * BLOCK_M + tl.arange(0, BLOCK_M)
+    cols = (tl.program_id(1) + first_n) * BLOCK_N + tl.arange(0, BLOCK_N)
+    offsets = rows[:, None] * stride_m + cols[None, :] * stride_n
+    lanes = tl.arange(0, BLOCK_M)[:, None] * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
+    tl.store(out_ptr + lanes, offsets)
+
+for words in sys.argv[1:]:
+    pid_m, pid_n, stride_m, stride_n, block_m, block_n, row, column = map(int, words.split())
+    out = torch.zeros(block_m, block_n, dtype=torch.int64)
+    offsets_kernel[(1, 1)](out, pid_m, pid_n, stride_m, stride_n, block_m, block_n)
+    print(out[row, column].item())
+"""
+
+
+def test_the_wrong_offsets_are_those_of_triton(asked, tmp_path):
+    cases = [
+        {"rows": 100_000, "columns": 50_000, "block_m": 64, "block_n": 64, "stride_m": 50_000, "stride_n": 1},
+        {"rows": 3, "columns": 200_000, "block_m": 2, "block_n": 128, "stride_m": 3_000_000_000, "stride_n": 20_000},
+        {"rows": 9, "columns": 500_000, "block_m": 8, "block_n": 32, "stride_m": 2_147_483_647, "stride_n": 5_000},
+    ]
+    runs, computed = [], []
+    for case, answer in zip(cases, asked("offset-calculator", [{"dimensions": 2} | case for case in cases]), strict=True):
+        lane = re.search(r"its lane \[([\d,]+), ([\d,]+)\]", answer["words"]).groups()
+        pids = answer["figures"]["First wrong program"].split(", ")
+        rest = [case[name] for name in ("stride_m", "stride_n", "block_m", "block_n")]
+        runs.append(" ".join(map(str, [*map(read, pids), *rest, *map(read, lane)])))
+        computed.append(read(answer["figures"]["Offset computed"]))
+    program = tmp_path / "offsets.py"
+    program.write_text(KERNEL, encoding="utf-8")
+    variables = os.environ | {"TRITON_INTERPRET": "1", "PYTHONWARNINGS": "ignore"}
+    result = subprocess.run([sys.executable, program, *runs], env=variables, capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+    assert list(map(int, result.stdout.split())) == computed
+
+
 def test_one_dimension_overflows_where_python_says(asked):
     chance = random.Random(11)
     cases = [(n, block) for n in (0, 1, 2**31 - 1, 2**31, 2**31 + 1, 2**32, 10**12) for block in (1, 100, 1024)]
@@ -405,12 +496,23 @@ def test_a_shape_sets_contiguous_strides(explorers):
 
 # What people type
 
-NUMBERS = {"1,000": 1000, "1_000": 1000, " 12 ": 12, "+7": 7, "1e6": 10**6, "2**31": 2**31, "2^31 - 1": 2**31 - 1, "10**12": 10**12, "007": 7}
+NUMBERS = {
+    "1,000": 1000,
+    "1_000": 1000,
+    " 12 ": 12,
+    "+7": 7,
+    "1e6": 10**6,
+    "2**31": 2**31,
+    "2^31 - 1": 2**31 - 1,
+    "10**12": 10**12,
+    "007": 7,
+}
 REFUSED = {
-    "": "is empty", "   ": "is empty", "abc": "“abc”, which is not a number", "1.5": "only whole numbers", "1/2": "only whole numbers",
-    "1e-3": "only whole numbers", "NaN": "not a number", "Infinity": "not a number", "0x10": "not a number", "١٢": "not a number",
-    "<b>1</b>": "“<b>1</b>”, which is not a number", "9" * 400: "more than 30 digits", "1e999999999": "more than 30 digits",
-    "9**999": "more than 30 digits", "1e31": "more than 30 digits", "1,00": "only whole numbers", "--1": "not a number",
+    "": "is empty", "   ": "is empty", "abc": "“abc”, which is not a number", "NaN": "not a number", "Infinity": "not a number",
+    "0x10": "not a number", "١٢": "not a number", "--1": "not a number", "<b>1</b>": "“<b>1</b>”, which is not a number",
+    "1.5": "only whole numbers", "1/2": "only whole numbers", "1e-3": "only whole numbers", "1,00": "only whole numbers",
+    "9" * 400: "more than 30 digits", "1e999999999": "more than 30 digits", "9**999": "more than 30 digits",
+    "1e31": "more than 30 digits",
 }  # fmt: skip
 
 
@@ -432,7 +534,11 @@ def test_whatever_is_typed_is_answered_in_words(element, dimensions, explorers):
         field = fields.nth(i)
         first, name = field.input_value(), field.locator("xpath=..").inner_text().strip()
         page.set_default_timeout(5_000)
-        for text, words in {**REFUSED, "-5": "is −5, and", **({"0": "is 0: a block without lanes"} if "BLOCK" in name else {})}.items():
+        for text, words in {
+            **REFUSED,
+            "-5": "is −5, and",
+            **({"0": "is 0: a block without lanes"} if "BLOCK" in name else {}),
+        }.items():
             field.fill(text)
             told = page.locator(f"{element} .explorer-words").inner_text()
             if text == "-5" and element == "broadcast-explorer" and "stride" in name:
@@ -459,9 +565,12 @@ def test_any_mixture_of_numbers_is_answered(element, asked):
         "broadcast-explorer": ["pid_m", "pid_n", "block_m", "block_n", "stride_m", "stride_n"],
         "offset-calculator": ["n", "block", "rows", "columns", "block_m", "block_n", "stride_m", "stride_n"],
     }[element]
-    formulas = {"grid-explorer": [*GRIDS, *CROSSED], "broadcast-explorer": ["tile", "diagonal"], "offset-calculator": ["x"]}[element]
+    formulas = {"grid-explorer": [*GRIDS, *CROSSED], "broadcast-explorer": ["tile", "diagonal"], "offset-calculator": ["x"]}[
+        element
+    ]
     settings = [
-        {"dimensions": chance.choice("12"), "formula": chance.choice(formulas)} | {name: chance.choice(extremes) for name in names}
+        {"dimensions": chance.choice("12"), "formula": chance.choice(formulas)}
+        | {name: chance.choice(extremes) for name in names}
         for _ in range(400)
     ]
     for setting, answer in zip(settings, asked(element, settings), strict=True):
@@ -543,11 +652,14 @@ def test_on_a_phone_they_fit_and_are_accessible(palette, explorers):
         found = Axe().run(page, context="article").response["violations"]
         assert [
             f"{problem['id']}: {node['html'][:120]} {node.get('failureSummary', '')[:200]}"
-            for problem in found if problem["impact"] in ("serious", "critical") for node in problem["nodes"][:4]
+            for problem in found
+            if problem["impact"] in ("serious", "critical")
+            for node in problem["nodes"][:4]
         ] == []
     for element in ELEMENTS:
         beyond = page.locator(element).evaluate(
-            "(all) => [...all.querySelectorAll('*')].filter((e) => e.getBoundingClientRect().right > innerWidth - 10).map((e) => e.outerHTML.slice(0, 90))"
+            """(all) => [...all.querySelectorAll("*")].filter((e) => e.getBoundingClientRect().right > innerWidth - 10)
+                 .map((e) => e.outerHTML.slice(0, 90))"""
         )
         assert beyond == []
 
@@ -602,7 +714,10 @@ def test_instant_navigation_brings_them_along(site, fresh, host):
 
 def test_two_of_a_kind_do_not_share_their_choices(explorers):
     page = explorers()
-    page.evaluate("document.querySelector('article').insertAdjacentHTML('beforeend', '<grid-explorer dimensions=2 formula=axes n=5></grid-explorer>')")
+    page.evaluate(
+        """document.querySelector("article").insertAdjacentHTML(
+             "beforeend", "<grid-explorer dimensions=2 formula=axes></grid-explorer>")"""
+    )
     second = page.locator("grid-explorer").nth(1)
     assert second.locator("[value=axes]").is_checked()
     assert page.locator("grid-explorer [value=cdiv]").first.is_checked()
