@@ -141,12 +141,19 @@ def figures() -> dict[str, Any]:
 
 
 def write_outputs() -> None:
-    """What each program printed, as text that a page can include: docs/generated/outputs/<gpu or cpu>/<program>.txt."""
+    """What each program printed, as text that a page can include: docs/generated/outputs/<gpu or cpu>/<program>.txt.
+
+    What Compute Sanitizer found in it stands beside that, as <program>.sanitizer.txt.
+    """
     for folder, machine in {"gpu": primary_machine(), "cpu": "cpu"}.items():
         for _, record in records.all_records(machine):
             if record["kind"] == "program":
                 text = "\n".join(record["output"]) + "\n"
-                records.write_text(DOCS / "generated" / "outputs" / folder / f"{record['name']}.txt", text)
+                path = DOCS / "generated" / "outputs" / folder / f"{record['name']}.txt"
+                records.write_text(path, text)
+                if "sanitizer" in record:
+                    found = "\n".join(record["sanitizer"]["output"]) + "\n"
+                    records.write_text(path.with_suffix(".sanitizer.txt"), found)
 
 
 def write_charts() -> None:
@@ -260,6 +267,15 @@ def write_traces() -> None:
         )
 
 
+def write_dances() -> None:
+    """The dance between memory and chip: recorded runs, with the times of the machine whose numbers the text gives."""
+    from scripts import dance
+
+    rows = measured(primary_machine()) if primary_machine() in machines() else []
+    for name in dance.DANCES:
+        records.write_text(DOCS / "generated" / "dances" / f"{name}.html", dance.element_html(name, rows, TO_ROOT))
+
+
 def main() -> int:
     for folder in ("programs", "data", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
@@ -271,6 +287,7 @@ def main() -> int:
         write_checked()
         write_compatibility()
         write_traces()
+        write_dances()
         write_json(DOCS / "generated" / "figures.json", figures())
     except records.RecordError as error:
         print(error, file=sys.stderr)
