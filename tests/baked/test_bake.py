@@ -99,6 +99,34 @@ def test_every_program_has_its_record(tree):
     assert not journal(tree).exists() and not list(tree.rglob("*.part"))
 
 
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def test_a_copy_without_git_is_told_its_commit(tree):
+    assert bake(tree, "--cpu", "--only", "tiny/plus", BLOCKWISE_COMMIT=COMMIT).returncode == 0
+    assert found(tree, "plus")["environment"]["commit"] == COMMIT
+
+
+def test_what_is_no_commit_is_not_recorded_as_one(tree):
+    done = bake(tree, "--cpu", "--only", "tiny/plus", BLOCKWISE_COMMIT="main")
+    assert done.returncode == 1 and "BLOCKWISE_COMMIT: expected a commit's 40 hexadecimal digits, got 'main'" in done.stdout
+    assert names(tree) == []
+
+
+def test_a_checkout_asks_git_and_nobody_else(tree):
+    git = ["git", "-C", str(tree), "-c", "user.name=a", "-c", "user.email=a@b"]
+    (tree / ".gitignore").write_text("__pycache__/\nbuild/\n")
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
+        subprocess.run([*git, *arguments], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    assert bake(tree, "--cpu", "--only", "tiny/plus", BLOCKWISE_COMMIT=COMMIT).returncode == 0
+    assert found(tree, "plus")["environment"]["commit"] == head
+    with (tree / "kernels/plus.py").open("a") as file:
+        file.write("# changed\n")
+    assert bake(tree, "--cpu", "--only", "tiny/times", BLOCKWISE_COMMIT=COMMIT).returncode == 0
+    assert found(tree, "times")["environment"]["commit"] == ""
+
+
 def test_only_a_part_is_done_where_a_part_is_asked_for(tree):
     old = trees.lay(tree, "tiny/plus", output=["old"]).read_bytes()
     assert bake(tree, "--cpu", "--only", "tiny/[at]*").returncode == 0
@@ -229,7 +257,50 @@ def test_a_program_that_fails_keeps_its_old_record_and_holds_up_no_other(tmp_pat
     listed = done.stdout.partition(f"{len(BROKEN)} of {len(BROKEN) + 3} failed; their records are as they were:\n")[2]
     for name, (_, reason) in BROKEN.items():
         assert re.search(rf"^  tiny/{name}: [^#]*?{re.escape(reason)}", listed, re.MULTILINE), (name, listed)
-    assert set(json.loads(journal(tree).read_text())) == {f"tiny/{name}" for name in trees.PROGRAMS}
+    assert set(json.loads(journal(tree).read_text())) == {"gate", *(f"tiny/{name}" for name in trees.PROGRAMS)}
+
+
+def test_only_what_is_stale_or_missing_is_done_where_that_is_asked_for(tree):
+    assert bake(tree, *TINY).returncode == 0
+    before = {path.stem: path.read_bytes() for path, _ in records.all_records("cpu", baked(tree))}
+    trees.lay(tree, "tiny/times", hash="of other code")
+    records.record_path("cpu", "program", "tiny/alone", baked(tree)).unlink()
+    done = bake(tree, *TINY, "--stale")
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "done: 2 records of cpu"
+    assert "tiny/plus" not in done.stdout and names(tree) == list(before)
+    assert records.record_path("cpu", "program", "tiny/plus", baked(tree)).read_bytes() == before["plus"]
+    assert bake(tree, *TINY, "--stale").stdout.splitlines()[-1] == "done: 0 records of cpu"
+
+
+MEETS = """# needs: cuda
+import pathlib, sys, time
+here = pathlib.Path({folder!r})
+(here / {mine!r}).touch()
+began = time.monotonic()
+while not (here / {other!r}).exists():
+    if time.monotonic() - began > 20:
+        sys.exit('alone')
+    time.sleep(0.05)
+"""
+
+
+def test_on_a_gpu_programs_that_measure_nothing_run_side_by_side(tmp_path):
+    tree = checkout(
+        tmp_path / "tree",
+        one=MEETS.format(folder=str(tmp_path), mine="a", other="b"),
+        two=MEETS.format(folder=str(tmp_path), mine="b", other="a"),
+    )
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_gate_that_was_green_is_not_run_again_after_an_interruption_unless_the_code_changed(tree):
+    broken = "import sys\nsys.exit(1)\n"
+    trees.put(tree, {"snippets/tiny/zero.py": broken})
+    assert "green in" in bake(tree, *TINY).stdout
+    assert "green before the interruption" in bake(tree, *TINY).stdout
+    trees.put(tree, {"kernels/more.py": "more = 1\n"})
+    assert "green in" in bake(tree, *TINY).stdout
 
 
 def test_counters_that_cannot_be_read_fail_their_program_alone(tmp_path):
@@ -238,6 +309,72 @@ def test_counters_that_cannot_be_read_fail_their_program_alone(tmp_path):
     done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU)
     assert done.returncode == 1 and "tiny/watched: ncu ended with status 1\nno permission" in done.stdout
     assert names(tree, "test-gpu-1-pcie") == ["alone"]
+
+
+CHECKED = f"# needs: cuda\n# sanitizer: memcheck{{}}\n{INTERPRETED}"
+
+
+def test_what_the_sanitizer_finds_is_kept_without_what_varies(tmp_path):
+    tree = checkout(tmp_path, whole=CHECKED.format(""), part=CHECKED.format(" fault"), clean=CHECKED.format(" clean"))
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found_in = {name: found(tree, name, "test-gpu-1-pcie")["sanitizer"] for name in ("whole", "part", "clean")}
+    assert found_in["part"] == {
+        "tool": "memcheck",
+        "part": "fault",
+        "errors": 24,
+        "output": [
+            "========= COMPUTE-SANITIZER",
+            "========= Invalid __global__ read of size 4 bytes",
+            "=========     at plus_kernel+0x90 in plus.py:12",
+            "=========     Access at 0x... is out of bounds",
+            "=========     and is 1 bytes after the nearest allocation at 0x... of size 4,000 bytes",
+            "========= Target process: ...",
+            "========= ERROR SUMMARY: 24 errors",
+            "========= ERROR SUMMARY: 22 errors were not printed.",
+        ],
+    }
+    assert found_in["whole"] == found_in["part"] | {"part": ""}
+    assert (found_in["clean"]["errors"], found_in["clean"]["output"][1:]) == (0, ["========= ERROR SUMMARY: 0 errors"])
+
+
+def test_the_sanitizer_runs_the_program_with_allocations_of_its_own(tmp_path):
+    tree = checkout(tmp_path, checked=CHECKED.format(" fault"))
+    said = '#!/bin/sh\nfor last; do :; done\necho "========= $1 $2, part $last, caching off: $PYTORCH_NO_CUDA_MEMORY_CACHING"\n'
+    said += "echo '========= ERROR SUMMARY: 0 errors'\n"
+    trees.put(tree, {"stubs/bin/compute-sanitizer": said})
+    assert bake(tree, "--only", "tiny/*", A_GPU=A_GPU).returncode == 0
+    line = found(tree, "checked", "test-gpu-1-pcie")["sanitizer"]["output"][0]
+    assert line == "========= --tool memcheck, part fault, caching off: 1"
+
+
+def test_without_a_gpu_no_sanitizer_is_asked_for(tmp_path):
+    tree = checkout(tmp_path, checked="# sanitizer: memcheck\nprint('x')\n")
+    assert bake(tree, *TINY).returncode == 0 and "sanitizer" not in found(tree, "checked")
+
+
+UNCHECKED = {
+    "no result": (" broken", "compute-sanitizer told no result"),
+    "a program that fails for another reason": (" raises", "ended with status 1 under compute-sanitizer"),
+    "an unknown tool": ("", "no tool 'memchek' of Compute Sanitizer is known here, only memcheck"),
+}
+
+
+@pytest.mark.parametrize("part, reason", UNCHECKED.values(), ids=UNCHECKED)
+def test_a_sanitizer_that_says_nothing_fails_its_program_alone(tmp_path, part, reason):
+    text = CHECKED.format(part) if part else CHECKED.format("").replace("memcheck", "memchek")
+    tree = checkout(tmp_path, checked=text, alone=trees.PROGRAMS["alone"])
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU)
+    assert done.returncode == 1 and f"tiny/checked: {reason}" in done.stdout
+    assert names(tree, "test-gpu-1-pcie") == ["alone"]
+
+
+def test_a_machine_without_the_sanitizer_says_so(tmp_path):
+    tree = checkout(tmp_path, checked=CHECKED.format(""))
+    (tree / "stubs/bin/compute-sanitizer").unlink()
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU, PATH=str(tree / "stubs/bin"))
+    assert done.returncode == 1
+    assert "tiny/checked: Compute Sanitizer (compute-sanitizer) is not on the PATH" in done.stdout
 
 
 def test_a_full_disk_fails_what_does_not_fit_and_loses_nothing(tmp_path):

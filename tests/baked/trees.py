@@ -49,6 +49,23 @@ echo '"Kernel Name","dram__bytes_read.sum","dram__bytes_write.sum","launch__regi
 echo '"","byte","byte","register/thread","ns"'
 echo '"void at::native::<unnamed>::plus_kernel<float>(int)","1,024","512","32","2,500"'
 """
+SANITIZER = """#!/bin/sh
+case "$*" in *" broken") exit 3;; esac
+echo '========= COMPUTE-SANITIZER'
+case "$*" in *" clean"|*" raises")
+    echo '========= ERROR SUMMARY: 0 errors'
+    case "$*" in *" raises") exit 1;; esac
+    exit 0;;
+esac
+echo '========= Invalid __global__ read of size 4 bytes'
+echo '=========     at plus_kernel+0x90 in /tmp/some folder/plus.py:12'
+echo '=========     Access at 0x7f52a4c00fa0 is out of bounds'
+echo '=========     and is 1 bytes after the nearest allocation at 0x7f52a4c00000 of size 4,000 bytes'
+echo '========= Target process: 4711'
+echo '========= ERROR SUMMARY: 24 errors'
+echo '========= ERROR SUMMARY: 22 errors were not printed. Use --print-limit option to adjust it'
+exit 1
+"""
 
 
 def checkout(folder: Path, **programs: str) -> Path:
@@ -59,6 +76,7 @@ def checkout(folder: Path, **programs: str) -> Path:
     put(folder, {f"snippets/tiny/{name}.py": text for name, text in (programs or PROGRAMS).items()})
     put(folder, {"stubs/torch.py": TORCH, "stubs/triton.py": "__version__ = '6.7'\n", "pytest.ini": "[pytest]\n"})
     put(folder, {"stubs/bin/nvidia-smi": NVIDIA_SMI, "stubs/bin/ncu": NCU})
+    put(folder, {"stubs/bin/compute-sanitizer": SANITIZER})
     for tool in (folder / "stubs/bin").iterdir():
         tool.chmod(tool.stat().st_mode | stat.S_IXUSR)
     return folder
@@ -72,7 +90,11 @@ def put(folder: Path, files: dict[str, str]) -> None:
 
 def command(tree: Path, *arguments: str, script: str = "bake.py", **variables: str) -> dict[str, Any]:
     """What subprocess needs to run a script of the checkout."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON", "TRITON_", "A_GPU"))}
+    own = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTEST", "PYTHON", "TRITON_", "A_GPU", "BLOCKWISE_"))
+    }
     own |= {"PYTHONPATH": str(tree / "stubs"), "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     own |= {"PATH": f"{tree / 'stubs/bin'}:{own['PATH']}", "CUDA_VISIBLE_DEVICES": ""}
     return {"args": [sys.executable, f"scripts/{script}", *arguments], "cwd": tree, "env": own | variables, "text": True}
