@@ -30,7 +30,10 @@ def us(value):
 
 
 def ms(value):
-    return f"{value / 1e3:.2f} ms"
+    """Milliseconds of a number of microseconds, with three significant digits below a thousand; charts say it likewise."""
+    value /= 1e3
+    digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
+    return f"{value:,.{digits}f} ms"
 
 
 def times(value):

@@ -3,6 +3,7 @@
     python scripts/bake.py                  on a CUDA machine: gate, programs, benchmarks, counters, compiler figures
     python scripts/bake.py --cpu            anywhere: the programs under the interpreter, traces, compiler figures
     python scripts/bake.py --only PATTERN   only the work whose name matches, such as 'fused_softmax/*'
+    python scripts/bake.py --stale          only what has no record yet, or one older than its code
     python scripts/bake.py --pack FILE      put this machine's records into one archive (after baking)
     python scripts/bake.py --unpack FILE    check an archive and lay its records into this checkout
 
@@ -20,9 +21,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -48,22 +51,30 @@ Work = tuple[str, list[str], Callable[[], dict[str, Any]]]
 class Bake:
     """One bake of one machine. The journal remembers what is done until all of it is."""
 
-    def __init__(self, cpu: bool, only: str):
-        self.cpu, self.only, self.machine = cpu, only, machine_name(cpu)
+    def __init__(self, cpu: bool, only: str, stale: bool = False):
+        self.cpu, self.only, self.stale, self.machine = cpu, only, stale, machine_name(cpu)
         self.journal = records.ROOT / "build" / f"bake-{self.machine}.json"
         self.done: dict[str, str] = json.loads(self.journal.read_text()) if self.journal.exists() else {}
         self.failures: list[str] = []
+        self.writing = threading.Lock()
 
     def run(self) -> int:
         work = [(name, code, action) for name, code, action in self.work() if fnmatch.fnmatch(name, self.only)]
         if not work:
             print(f"nothing that this bake does is called {self.only}", file=sys.stderr)
             return 2
+        if self.stale:
+            work = [item for item in work if not self.is_current(item[0], item[1])]
         for left_behind in (records.BAKED / self.machine).rglob(".*.part"):
             left_behind.unlink()
         red = self.gate()
-        for number, (name, code, action) in enumerate(work, 1):
-            self.step(f"[{number}/{len(work)}] {name}", name, code, action, red)
+        titles = {name: f"[{number}/{len(work)}] {name}" for number, (name, _, _) in enumerate(work, 1)}
+        beside = [] if self.cpu else [item for item in work if not measures(item[0], item[1])]
+        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
+            list(pool.map(lambda item: self.step(titles[item[0]], item, red, alone=False), beside))
+        for item in work:
+            if item not in beside:
+                self.step(titles[item[0]], item, red)
         if self.failures:
             print(f"{len(self.failures)} of {len(work)} failed; their records are as they were:", *self.failures, sep="\n  ")
             return 1
@@ -88,13 +99,16 @@ class Bake:
                 items.append((f"traces/{name}", code, partial(trace.record, name)))
         return items
 
-    def step(self, title: str, name: str, code: list[str], action: Callable[[], dict[str, Any]], red: set[str]) -> None:
-        print(f"{title} ...", end=" ", flush=True)
+    def step(self, title: str, item: Work, red: set[str], alone: bool = True) -> None:
+        name, code, action = item
+        if alone:
+            print(f"{title} ...", end=" ", flush=True)
         try:
-            print(self.renew(name, code, action, red), flush=True)
+            outcome = self.renew(name, code, action, red)
         except Exception as error:  # whatever goes wrong with one, the others have their turn
-            print("failed", flush=True)
+            outcome = "failed"
             self.failures.append(f"{name}: {error}")
+        print(outcome if alone else f"{title} ... {outcome}", flush=True)
 
     def renew(self, name: str, code: list[str], action: Callable[[], dict[str, Any]], red: set[str]) -> str:
         """Make one record, unless it is done already, and say how that went."""
@@ -103,8 +117,7 @@ class Bake:
         if "*" in red or red & modules:
             tests = ", ".join(sorted(red & modules)) or "every kernel"
             raise records.RecordError(f"no number is written while the tests of {tests} are red")
-        kind, short = ("program", name) if name.split("/")[0] not in ("compiled", "traces") else name.split("/", 1)
-        kind = {"traces": "trace"}.get(kind, kind)
+        kind, short = kind_of(name)
         path = records.record_path(self.machine, kind, short)
         if self.done.get(name) == now and path.exists():
             return "done before the interruption"
@@ -112,20 +125,56 @@ class Bake:
         contents = action()
         head = {"schema": records.SCHEMA, "kind": kind, "name": short, "code": code, "hash": now}
         records.write(path, head | {"environment": environment(self.cpu)} | contents)
-        self.done[name] = now
-        records.write_text(self.journal, json.dumps(self.done))
+        self.note(name, now)
         return f"{time.monotonic() - began:.1f} s"
+
+    def is_current(self, name: str, code: list[str]) -> bool:
+        """Whether this machine has a record of today's code, and for a kernel of today's specimens."""
+        path = records.record_path(self.machine, *kind_of(name))
+        if not path.exists():
+            return False
+        try:
+            record = records.read(path)
+            fresh = record["code"] == code and records.is_fresh(record)
+        except (records.RecordError, SyntaxError):
+            return False
+        if record["kind"] == "compiled":
+            from scripts.specimens import SPECIMENS
+
+            asked = {specimen.name: specimen.launch for specimen in SPECIMENS if specimen.function == record["name"]}
+            return fresh and {entry["specimen"]: entry["launch"] for entry in record["specimens"]} == asked
+        return fresh
+
+    def note(self, name: str, code: str) -> None:
+        """Write into the journal that this is done, for the code of this hash."""
+        with self.writing:
+            self.done[name] = code
+            records.write_text(self.journal, json.dumps(self.done))
+
+    def gate_code(self) -> str:
+        """The hash of the library and its tests; empty where one of them cannot be read."""
+        folders = (records.ROOT / "kernels", records.ROOT / "tests")
+        paths = [path.relative_to(records.ROOT).as_posix() for folder in folders for path in sorted(folder.rglob("*.py"))]
+        try:
+            return records.code_hash(paths)
+        except (records.RecordError, SyntaxError):
+            return ""
 
     def gate(self) -> set[str]:
         """Run the kernels' tests here; return the modules whose tests are red, `*` for all of them."""
         print(f"gate: the tests of kernels on {self.machine} ...", end=" ", flush=True)
         began = time.monotonic()
+        now = self.gate_code()
+        if now and self.done.get("gate") == now:
+            print("green before the interruption")
+            return set()
         with tempfile.TemporaryDirectory() as folder:
             report = Path(folder) / "junit.xml"
             command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/kernels", f"--junitxml={report}"]
             result = subprocess.run(command, cwd=records.ROOT, capture_output=True, text=True, env=self.variables())
             if result.returncode == 0:
                 print(f"green in {time.monotonic() - began:.0f} s: {result.stdout.strip().splitlines()[-1]}")
+                self.note("gate", now)
                 return set()
             print("red", *(result.stdout or result.stderr).splitlines()[-40:], sep="\n  ")
             # Where pytest is not content and no test is red, none ran.
@@ -223,6 +272,22 @@ class Bake:
         return {"tool": tool, "part": " ".join(part), "errors": sum(counts), "output": found}
 
 
+def kind_of(name: str) -> tuple[str, str]:
+    """The kind of a piece of work's record, and its name within that kind."""
+    folder, _, rest = name.partition("/")
+    return {"compiled": ("compiled", rest), "traces": ("trace", rest)}.get(folder, ("program", name))
+
+
+def measures(name: str, code: list[str]) -> bool:
+    """Whether a piece of work times or counts something, so that nothing else may run beside it."""
+    if name.startswith("compiled/"):
+        return False
+    try:
+        return records.ROOT / "kernels" / "benchmark.py" in records.closure(code) or bool(programs.header(name, "counters"))
+    except (records.RecordError, SyntaxError):
+        return True  # its own turn will say what is wrong with it
+
+
 def steady(line: str) -> str:
     """A line of Compute Sanitizer without addresses, process numbers, folders and advice."""
     line = re.sub(r"\b0x[0-9a-f]{7,}\b", "0x...", line)
@@ -256,6 +321,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cpu", action="store_true", help="bake what needs no GPU, under Triton's interpreter")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="do only the work whose name matches")
+    parser.add_argument("--stale", action="store_true", help="do only what has no record, or one older than its code")
     parser.add_argument("--pack", type=Path, metavar="FILE", help="afterwards, put this machine's records into FILE")
     parser.add_argument("--unpack", type=Path, metavar="FILE", help="bake nothing: check FILE and lay its records in")
     arguments = parser.parse_args()
@@ -274,7 +340,7 @@ def main() -> int:
                 file=sys.stderr,
             )
             return 2
-        status = Bake(arguments.cpu, arguments.only).run()
+        status = Bake(arguments.cpu, arguments.only, arguments.stale).run()
         if arguments.pack:
             print(f"packed {archive.pack(machine_name(arguments.cpu), arguments.pack)} records into {arguments.pack.name}")
         return status

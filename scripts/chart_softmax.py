@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
+from main import ms
 from scripts.chart_data import TIMES, TIMINGS, Chart, Record, capital, choose, listed, sides
 from scripts.chart_style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas, text_width
 
 DIRECTIONS = {"fwd": "forward", "bwd": "backward"}
 PEERS = ("eager", "compile", "compile_max", "liger")
-STEP = 20
+STEP = 32
+LANE = 5.5
 EDGE = 4
 GAP = 4
 Case = tuple[str, str, str, str]
@@ -116,10 +118,12 @@ def panel(canvas: Canvas, comparison: Comparison, box: tuple[float, float, float
     middles = [place + 0.5 for place in range(len(cases))]
     axes.set_yticks(middles, [f"{shape.replace('x', '×')} {dtype}" for shape, dtype, _, _ in cases] if direction == "fwd" else [])
     axes.axvspan(comparison.low, 1, color=COLORS["panel"], linewidth=0, clip_on=False)
-    axes.grid(axis="y", color=COLORS["rule"], linewidth=0.7, clip_on=False)
+    for place in range(len(cases) + 1):
+        axes.axhline(place, color=COLORS["rule"], linewidth=0.7, clip_on=False)
     axes.axvline(1, color=COLORS["ours"], linewidth=1.6, clip_on=False)
     for name in ("blockwise", *comparison.peers):
-        rise = 0 if name == "blockwise" else (comparison.peers.index(name) - (len(comparison.peers) - 1) / 2) * 2.4 / STEP
+        lane = 0 if name == "blockwise" else 1 + comparison.peers.index(name)  # each in a lane of its own, so none hides another
+        rise = (lane - len(comparison.peers) / 2) * LANE / STEP
         dots = [(middle + rise, comparison.ratio(case, name)) for middle, case in zip(middles, cases, strict=True)]
         found = [(y, values) for y, values in dots if values]
         whiskers = [value for _, (fast, _, slow) in found for value in (fast, slow, math.nan)]
@@ -149,10 +153,13 @@ def softmax_traffic(record: Record) -> Chart:
         bottom = top + step * len(bars)
         canvas = Canvas(variant, bottom + 44)
         unit = (variant.width - 8) / reach
-        canvas.line([EDGE + 2 * unit] * 2, [top - 12, bottom], color=COLORS["limit"], linewidth=1.2)
-        canvas.text(EDGE + 2 * unit + 6, top - 4, "the least: read once, written once", color="limit")
+        least = [EDGE + 2 * unit] * 2
+        canvas.line(least, [top - 15, top], color=COLORS["limit"], linewidth=1.2)
+        canvas.text(least[0] + 6, top - 4, "the least: read once, written once", color="limit")
         for place, kernels in enumerate(bars):
-            bar(canvas, top + place * step, unit, matrix, kernels, sums[place])
+            y = top + place * step
+            bar(canvas, y, unit, matrix, kernels, sums[place])
+            canvas.line(least, [y + 25, y + 53], color=COLORS["limit"], linewidth=1.2)  # at the bars alone, clear of the words
         canvas.line([EDGE, EDGE + reach * unit], [bottom, bottom], color=COLORS["muted"], linewidth=1)
         for tick in range(math.floor(reach) + 1):
             canvas.line([EDGE + tick * unit] * 2, [bottom, bottom + 4], color=COLORS["muted"], linewidth=1)
@@ -184,7 +191,7 @@ def softmax_traffic(record: Record) -> Chart:
 
 def summary(kernels: Sequence[Record], matrices: float) -> str:
     count = "1 kernel" if len(kernels) == 1 else f"{len(kernels)} kernels"
-    return f"{count}, {matrices:.2f} matrices, {sum(row['ms'] for row in kernels):.3g} ms"
+    return f"{count}, {matrices:.2f} matrices, {ms(1e3 * sum(row['ms'] for row in kernels))}"
 
 
 def moved_by(row: Record) -> int:

@@ -1,12 +1,13 @@
 """What a record says about the machine it was made on."""
 
 import datetime
+import os
 import platform
 import re
 import subprocess
 from typing import Any
 
-from scripts.records import ROOT
+from scripts.records import ROOT, RecordError
 
 SMI_FIELDS = "driver_version,power.limit,clocks.max.sm,clocks.max.memory"
 
@@ -48,7 +49,10 @@ def smi() -> list[str]:
 
 
 def commit() -> str:
-    """The commit of the checkout, where there is one and nothing in the code differs from it; otherwise nothing."""
+    """The commit of the checkout, where there is one and nothing in the code differs from it; otherwise nothing.
+
+    A copy without git takes it from BLOCKWISE_COMMIT: who made the copy knows.
+    """
     try:
         git = ["git", "-C", str(ROOT)]
         changed = subprocess.run(
@@ -56,5 +60,8 @@ def commit() -> str:
         )
         head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):
-        return ""
+        told = os.environ.get("BLOCKWISE_COMMIT", "")
+        if not re.fullmatch("([0-9a-f]{40})?", told):
+            raise RecordError(f"BLOCKWISE_COMMIT: expected a commit's 40 hexadecimal digits, got {told!r}") from None
+        return told
     return "" if changed.stdout.strip() else head.stdout.strip()

@@ -267,6 +267,15 @@ def write_traces() -> None:
         )
 
 
+def write_dances() -> None:
+    """The dance between memory and chip: recorded runs, with the times of the machine whose numbers the text gives."""
+    from scripts import dance
+
+    rows = measured(primary_machine()) if primary_machine() in machines() else []
+    for name in dance.DANCES:
+        records.write_text(DOCS / "generated" / "dances" / f"{name}.html", dance.element_html(name, rows, TO_ROOT))
+
+
 def main() -> int:
     for folder in ("programs", "data", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
@@ -278,6 +287,7 @@ def main() -> int:
         write_checked()
         write_compatibility()
         write_traces()
+        write_dances()
         write_json(DOCS / "generated" / "figures.json", figures())
     except records.RecordError as error:
         print(error, file=sys.stderr)

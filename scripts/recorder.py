@@ -108,9 +108,7 @@ def printable(value: Any) -> str:
 
 
 def printable_values(data: np.ndarray, known: np.ndarray | bool = True) -> Event:
-    """The values in row-major order, a question mark for each lane whose value nothing defines; of a large block none."""
-    if data.size > MOST_VALUES:
-        return {}
+    """The values in row-major order, a question mark for each lane whose value nothing defines."""
     known = np.broadcast_to(known, data.shape)
     return {"values": " ".join(printable(value) if shown else "?" for value, shown in zip(data.flat, known.flat, strict=True))}
 
@@ -202,7 +200,8 @@ def own_offsets(tensor: torch.Tensor) -> np.ndarray:
 
 
 class Recorder:
-    def __init__(self, kernel: InterpretedFunction, tensors: dict[str, torch.Tensor]):
+    def __init__(self, kernel: InterpretedFunction, tensors: dict[str, torch.Tensor], most_values: int, numbers: bool):
+        self.most_values, self.numbers = most_values, numbers
         self.source = Source(kernel)
         self.tensors = tensors
         self.inside = {name: own_offsets(tensor) for name, tensor in tensors.items()}
@@ -214,6 +213,10 @@ class Recorder:
         self.line = 0
         self.seen: dict[str, Any] = {}
         self.results: list[tuple[np.ndarray, Event]] = []
+
+    def values(self, data: np.ndarray, known: np.ndarray | bool = True) -> Event:
+        """What a block holds; of a large one nothing is kept."""
+        return printable_values(data, known) if data.size <= self.most_values else {}
 
     def emit(self, op: str, **fields: Any) -> Event:
         event = {"op": op, **self.source.place(self.line), **fields}
@@ -240,17 +243,13 @@ class Recorder:
 
         return max(self.tensors, key=lambda name: (held(name), -distance(name)))
 
-    def within(self, pointers: np.ndarray) -> np.ndarray:
-        addresses = pointers.astype(np.int64)
-        begin, end = self.extent(self.owner(addresses))
-        return (addresses >= begin) & (addresses < end)
-
     def lanes(self, pointers: np.ndarray, mask: np.ndarray | bool = True) -> Event:
         addresses = pointers.astype(np.int64)
-        name = self.owner(addresses)
+        on = np.broadcast_to(mask, addresses.shape)
+        name = self.owner(addresses[on] if on.any() else addresses)
         tensor = self.tensors[name]
         offsets = (addresses - tensor.data_ptr()) // tensor.element_size()
-        return {"tensor": name, "lanes": lane_runs(offsets, np.broadcast_to(mask, offsets.shape), self.inside[name])}
+        return {"tensor": name, "lanes": lane_runs(offsets, on, self.inside[name])}
 
     def access(self, op: str, pointers: Any, mask: Any, **fields: Any) -> Event:
         shape = [] if pointers.data.size == 1 else list(pointers.data.shape)
@@ -263,25 +262,26 @@ class Recorder:
         if other is None and np.issubdtype(result.data.dtype, np.floating):
             result.data[~mask.data.astype(bool)] = np.nan
         # What lies beyond a tensor's last element is chance.
-        on = mask.data.astype(bool)
-        known = self.within(pointers.data) | ~on if other is not None else self.within(pointers.data) & on
-        fields = printable_values(result.data, known)
+        on, addresses = mask.data.astype(bool), pointers.data.astype(np.int64)
+        begin, end = self.extent(self.owner(addresses[on] if on.any() else addresses))
+        within = (addresses >= begin) & (addresses < end)
+        fields = self.values(result.data, within & on if other is None else within | ~on)
         if other is not None and np.unique(other.data).size == 1:
             fields = {"other": printable(other.data.flat[0])} | fields
         self.results.append((result.data, self.access("load", pointers, mask, **fields)))
 
     def on_store(self, pointers: Any, value: Any, mask: Any) -> None:
         stored = np.broadcast_to(value.data, pointers.data.shape)
-        self.access("store", pointers, mask, **printable_values(stored, mask.data.astype(bool)))
+        self.access("store", pointers, mask, **self.values(stored, mask.data.astype(bool)))
 
     def on_atomic(self, kind: Any, pointers: Any, value: Any, mask: Any, result: Any) -> None:
         op = f"atomic_{ATOMICS.get(kind.name, kind.name.lower())}"
         given = np.broadcast_to(value.data, pointers.data.shape)
-        self.results.append((result.data, self.access(op, pointers, mask, **printable_values(given, mask.data.astype(bool)))))
+        self.results.append((result.data, self.access(op, pointers, mask, **self.values(given, mask.data.astype(bool)))))
 
     def on_dot(self, a: Any, b: Any, result: Any) -> None:
         shapes = {"of": [list(a.data.shape), list(b.data.shape)], "shape": list(result.data.shape)}
-        fields = {"dtype": str(result.dtype), **shapes, **printable_values(result.data)}
+        fields = {"dtype": str(result.dtype), **shapes, **self.values(result.data)}
         self.results.append((result.data, self.emit("dot", **self.source.call_text(self.line, "dot"), **fields)))
 
     def on_reduction(self, name: str, block: Any, axis: Any, result: Any) -> None:
@@ -289,7 +289,7 @@ class Recorder:
         shape = [int(size) for size in block.shape]
         made = [int(size) for size in result.shape]
         along = {"axis": int(getattr(axis, "value", axis)), "result": made} if made else {}
-        fields = {"dtype": str(result.dtype), "shape": shape, **along, **printable_values(result.handle.data)}
+        fields = {"dtype": str(result.dtype), "shape": shape, **along, **self.values(result.handle.data)}
         self.results.append((result.handle.data, self.emit(name, **self.source.call_text(self.line, name), **fields)))
 
     # Variables, from one line of the kernel to the next
@@ -355,6 +355,8 @@ class Recorder:
             self.emit("set", name=name, shape=[], runs=[[int(value) if isinstance(value, bool) else value, 1, 0]])
         elif isinstance(value, tl.tensor):
             shape = [int(size) for size in value.shape]
+            if shape and not self.numbers and not value.dtype.is_floating():
+                return
             computed = any(isinstance(node, ast.BinOp) for node in ast.walk(self.source.statements[self.line][2]))
             own_number = self.axis is not None and not shape and not computed
             op: Event = {"op": "program_id", "axis": self.axis} if own_number else {"op": "set"}
@@ -365,7 +367,7 @@ class Recorder:
         if value.dtype.is_ptr():
             return self.lanes(data)
         if value.dtype.is_floating():
-            return {**self.source.names(self.line), **printable_values(data)}
+            return {**self.source.names(self.line), **self.values(data)}
         return {**self.source.names(self.line), "runs": block_runs(data.astype(int))}
 
     # Switching on and off
@@ -476,12 +478,22 @@ def described(tensor: torch.Tensor) -> Event:
     return told if tensor.is_contiguous() else told | {"strides": list(tensor.stride())}
 
 
-def record(kernel: InterpretedFunction, launch: Callable[[], Any], tensors: dict[str, torch.Tensor]) -> Event:
-    """Run `launch`, which launches `kernel` once on `tensors`, and return what each program did."""
+def record(
+    kernel: InterpretedFunction,
+    launch: Callable[[], Any],
+    tensors: dict[str, torch.Tensor],
+    most_values: int = MOST_VALUES,
+    numbers: bool = True,
+) -> Event:
+    """Run `launch`, which launches `kernel` once on `tensors`, and return what each program did.
+
+    `tensors` names every tensor that the launch passes; the values of blocks beyond `most_values` lanes are not kept,
+    and without `numbers` no block of integers or truth values is.
+    """
     if not isinstance(kernel, InterpretedFunction):
         raise RuntimeError("kernel: expected one defined under TRITON_INTERPRET=1; triton was imported without it")
     set_apart(tensors)
-    recorder = Recorder(kernel, tensors)
+    recorder = Recorder(kernel, tensors, most_values, numbers)
     with recorder.attached():
         launch()
     axes = max(axis for axis in (1, 2, 3) if axis == 1 or recorder.grid[axis - 1] > 1)

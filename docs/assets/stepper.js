@@ -1,36 +1,21 @@
 // <program-stepper src="trace.json">: replays a recorded execution of a kernel, statement by statement.
 // It draws what the recording holds and nothing else. Where that cannot be had, its static picture stays.
 
+import {
+  safe, product, range, expand, lanesIn, isAccess, stridesOf, placeOf, part, sheet, piece, fetched, controls, Player,
+} from "./recorded.js";
+
 const CELLS = 32; // up to so many lanes, each has a cell of its own
 const CHOICES = 16; // up to so many programs, each has a button of its own
 const GRID = 144; // and up to so many in a grid of two dimensions
 const NUMBERED = 12; // blocks and tensors up to so many elements wide show their values
 const PACE = 1800; // milliseconds a step while playing
 const REDUCES = { max: "finds the largest of", min: "finds the smallest of", sum: "adds up" };
-const ICONS = {
-  Restart: "M4.5 3v4h4M4.8 7a5 5 0 1 1-.6 3.6",
-  "Step back": "M10 3 5 8l5 5",
-  Play: "M5 3v10l8-5z",
-  Pause: "M5.5 3v10M10.5 3v10",
-  "Step forward": "m6 3 5 5-5 5",
-};
-
-const safe = (text) => String(text).replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
-const product = (shape) => shape.reduce((a, b) => a * b, 1);
-const range = (n) => [...Array(n).keys()];
-const expand = (runs) => runs.flatMap(([first, count, step]) => range(count).map((i) => first + i * step));
-const lanesIn = (event, state) => event.lanes.reduce((sum, run) => sum + (run[0] === state ? run[2] : 0), 0);
-const isAccess = (event) => /^(load|store|atomic)/.test(event.op);
 const made = (event) => (REDUCES[event.op] ? event.result ?? [] : event.shape); // the shape of what a step makes
 const nameOf = (event) => event.op.startsWith("atomic") ? undefined : event.name ?? event.into ?? (REDUCES[event.op] ? event.text ?? event.op : event.op === "dot" ? "tl.dot" : undefined);
 const scalarName = (event) => (made(event).length ? undefined : nameOf(event));
 const blockName = (event) => (made(event).length ? nameOf(event) : undefined);
 const by = (shape) => shape.join(" by ");
-
-// Rows of a block that repeat with a constant shift are coded once, see scripts/recorder.py.
-const unroll = (coded) => coded?.flatMap((item) => Array.isArray(item[2])
-  ? range(item[0]).flatMap((turn) => item[2].map((run) => run.with(-3, run.at(-3) + turn * item[1])))
-  : [item]);
 
 function short(text) {
   const size = Math.abs(text);
@@ -42,51 +27,6 @@ function short(text) {
 const single = (event) => (event.values && !event.values.includes(" ") ? short(event.values) : undefined);
 
 // Words
-
-const stridesOf = ({ shape, strides }) => strides ?? shape.map((_, axis) => product(shape.slice(axis + 1)));
-
-// The indices of the element at an offset; undefined where the tensor has none.
-function indexOf(tensor, offset) {
-  const { shape } = tensor;
-  const index = shape.map(() => 0);
-  const axes = stridesOf(tensor).map((stride, axis) => [stride, axis]).filter(([stride, axis]) => stride && shape[axis] > 1);
-  let rest = offset;
-  for (const [stride, axis] of axes.sort((a, b) => b[0] - a[0])) {
-    index[axis] = Math.floor(rest / stride);
-    rest -= index[axis] * stride;
-  }
-  return offset >= 0 && !rest && index.every((number, axis) => number < shape[axis]) ? index : undefined;
-}
-
-// Where an element is drawn, counted row by row. Past the end of a plain tensor the count goes on.
-function placeOf(tensor, offset) {
-  const index = indexOf(tensor, offset);
-  if (index) return index.reduce((number, i, axis) => number * tensor.shape[axis] + i, 0);
-  return !tensor.strides && offset >= product(tensor.shape) ? offset : undefined;
-}
-
-function element(name, tensor, offset) {
-  const index = indexOf(tensor, offset);
-  return index ? `${name}[${index.join(",\u00a0")}]` : `${name} ${offset < 0 ? "−" : "+"} ${Math.abs(offset)}`;
-}
-
-// Which elements the lanes of one state point at: x[3], x[0] to x[9], or the tile x[0:4, 8:12].
-function part({ lanes, tensor: name, shape }, tensor, state) {
-  const runs = lanes.filter((run) => run[0] === state).map((run) => run.slice(1));
-  if (runs[0][0] >= product(tensor.shape) && !tensor.strides) return `past the end of ${name}`;
-  const offsets = shape.length > 1 || tensor.strides || runs.length > 1 ? [...new Set(expand(runs))] : expand(runs);
-  const indices = offsets.map((offset) => indexOf(tensor, offset));
-  const ends = [offsets.reduce((a, b) => Math.min(a, b)), offsets.reduce((a, b) => Math.max(a, b))].map((offset) => element(name, tensor, offset));
-  if (indices.every(Boolean)) {
-    const sides = tensor.shape.map((_, axis) => indices.map((index) => index[axis]))
-      .map((numbers) => [numbers.reduce((a, b) => Math.min(a, b)), numbers.reduce((a, b) => Math.max(a, b)) + 1]);
-    const full = product(sides.map(([first, end]) => end - first)) === indices.length;
-    if (full && sides.filter(([first, end]) => end - first > 1).length > 1)
-      return `${name}[${sides.map(([first, end]) => (end - first > 1 ? `${first}:${end}` : first)).join(",\u00a0")}]`;
-    if (!full) return `${offsets.length} elements from ${ends.join(" to ")}`;
-  }
-  return ends[0] === ends[1] ? ends[0] : ends.join(" to ");
-}
 
 function accessWords(event, tensor) {
   const [on, masked, outside] = ["on", "masked", "outside"].map((state) => lanesIn(event, state));
@@ -174,75 +114,16 @@ function marks(lanes, columns) {
   return found;
 }
 
-// Cells of one look as few rectangles; a look is a class, or undefined for a cell that shows nothing.
-function rectangles(looks, columns) {
-  const left = [...looks];
-  const found = [];
-  for (let cell = 0; cell < left.length; cell++) {
-    const look = left[cell];
-    if (!look) continue;
-    const column = cell % columns;
-    let width = 1;
-    while (column + width < columns && left[cell + width] === look) width++;
-    let height = 1;
-    while (range(width).every((w) => left[cell + height * columns + w] === look)) height++;
-    for (const h of range(height)) left.fill(undefined, cell + h * columns, cell + h * columns + width);
-    found.push({ look, column, row: Math.floor(cell / columns), width, height });
-  }
-  return found;
-}
+class ProgramStepper extends Player {
+  pace = PACE;
 
-// A block or a tensor as a sheet of cells. Rows beyond its own are drawn without its border.
-function sheet(looks, columns, rows, texts) {
-  const all = Math.max(rows, Math.ceil(looks.length / columns));
-  const marks = rectangles(looks, columns).map(({ look, column, row, width, height }) =>
-    `<i class="${look}" style="left:${(100 * column) / columns}%;top:${(100 * row) / all}%;width:${(100 * width) / columns}%;height:${(100 * height) / all}%"></i>`);
-  const written = texts?.map((text, i) => text && `<b style="left:${(100 * (i % columns)) / columns}%;top:${(100 * Math.floor(i / columns)) / all}%">${text}</b>`) ?? [];
-  return `<i class="sheet" style="--columns:${columns};--rows:${all}">${marks.join("")}<i class="extent" style="height:${(100 * rows) / all}%;--own:${rows}"></i>${written.join("")}</i>`;
-}
-
-class ProgramStepper extends HTMLElement {
-  async connectedCallback() {
-    this.still ??= [...this.childNodes];
-    this.leaving = new AbortController();
-    const { signal } = this.leaving;
-    try {
-      const answer = await fetch(new URL(this.getAttribute("src"), document.baseURI), { signal });
-      if (!answer.ok) throw new Error(answer.statusText);
-      this.start(await answer.json(), signal);
-    } catch {
-      if (!signal.aborted) this.fail();
-    }
-  }
-
-  disconnectedCallback() {
-    this.leaving.abort();
-    clearInterval(this.timer);
-  }
-
-  fail() {
-    const line = document.createElement("p");
-    line.className = "stepper-note";
-    line.setAttribute("role", "status");
-    line.textContent = "The recording could not be loaded, so this picture stands still.";
-    this.replaceChildren(...this.still, line);
-  }
-
-  start(trace, signal) {
-    this.trace = trace;
-    for (const event of trace.programs.flatMap((program) => program.events)) {
-      event.lanes = unroll(event.lanes);
-      event.runs = unroll(event.runs);
-    }
+  async open(signal) {
+    this.trace = await fetched(this.getAttribute("src"), signal);
     this.step = 0;
     this.number = 0;
     this.measure();
     this.innerHTML = this.frame();
-    this.find = (selector) => this.querySelector(selector);
-    this.addEventListener("click", (event) => this.press(event.target.closest("button")), { signal });
-    this.addEventListener("change", (event) => this.choose(+event.target.value), { signal });
-    this.addEventListener("keydown", (event) => this.key(event), { signal });
-    this.addEventListener("keyup", (event) => this.spaceIsOurs(event) && event.preventDefault(), { signal });
+    this.listen(signal);
     this.draw();
   }
 
@@ -292,80 +173,31 @@ class ProgramStepper extends HTMLElement {
     return this.trace.programs[this.number];
   }
 
-  press(button) {
-    if (!button) return;
-    const label = button.getAttribute("aria-label");
-    if (button.dataset.program) this.choose(+button.dataset.program);
-    else if (label === "Play" || label === "Pause") this.toggle();
-    else this.go(label === "Restart" ? 0 : this.step + (label === "Step back" ? -1 : 1));
+  get last() {
+    return this.program.events.length - 1;
   }
 
-  key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("select")) return;
-    if (this.grid && event.target.dataset.program && event.key.startsWith("Arrow")) this.walk(event.target, event.key.slice(5));
-    else if (event.key === "ArrowLeft") this.go(this.step - 1);
-    else if (event.key === "ArrowRight") this.go(this.step + 1);
-    else if (this.spaceIsOurs(event)) this.toggle();
-    else return;
-    event.preventDefault();
-  }
-
-  // Space presses the buttons that act; on one that chooses a program it plays, as elsewhere in the picture.
-  spaceIsOurs(event) {
-    return event.key === " " && !event.target.matches("select, button:not([data-program])");
-  }
-
-  choose(number) {
+  pick(number) {
     this.number = number;
     this.go(this.step);
   }
 
   // In a grid of programs the arrows lead to the neighbors.
-  walk(button, direction) {
+  steered({ target, key }) {
+    if (!this.grid || !target.dataset.pick || !key.startsWith("Arrow")) return false;
     const [rows, columns] = this.trace.grid;
-    const number = +button.dataset.program;
-    const row = Math.floor(number / columns) + ({ Up: -1, Down: 1 }[direction] ?? 0);
-    const column = (number % columns) + ({ Left: -1, Right: 1 }[direction] ?? 0);
-    if (row < 0 || row >= rows || column < 0 || column >= columns) return;
-    this.choose(row * columns + column);
-    this.find(`[data-program="${this.number}"]`).focus();
-  }
-
-  go(step) {
-    this.play(false);
-    this.step = Math.max(0, Math.min(step, this.program.events.length - 1));
-    this.draw();
-  }
-
-  toggle() {
-    const start = !this.timer;
-    if (start && this.step === this.program.events.length - 1) this.go(0);
-    this.play(start);
-  }
-
-  play(on) {
-    clearInterval(this.timer);
-    this.timer = on && setInterval(() => this.advance(), PACE);
-    this.find(".stepper-sentence").setAttribute("aria-live", on ? "off" : "polite");
-    const button = this.find("[data-play]");
-    const label = on ? "Pause" : "Play";
-    button.setAttribute("aria-label", label);
-    button.title = label;
-    button.innerHTML = icon(label);
-  }
-
-  advance() {
-    this.step++;
-    if (this.step >= this.program.events.length - 1) this.play(false);
-    this.draw();
+    const row = Math.floor(this.number / columns) + ({ ArrowUp: -1, ArrowDown: 1 }[key] ?? 0);
+    const column = (this.number % columns) + ({ ArrowLeft: -1, ArrowRight: 1 }[key] ?? 0);
+    if (row < 0 || row >= rows || column < 0 || column >= columns) return true;
+    this.pick(row * columns + column);
+    this.find(`[data-pick="${this.number}"]`).focus();
+    return true;
   }
 
   // Drawing
 
   frame() {
     const { trace } = this;
-    const button = (label, more = "") =>
-      `<button type="button" aria-label="${label}" title="${label}" ${more}>${icon(label)}</button>`;
     const ids = trace.programs.map((program) => program.id.join(", "));
     const { grid } = trace;
     this.grid = grid.length === 2 && grid[0] > 1 && ids.length <= GRID && grid[1] <= 12;
@@ -373,11 +205,11 @@ class ProgramStepper extends HTMLElement {
       ? `<output></output>`
       : ids.length > CHOICES
       ? `<select aria-label="Program">${ids.map((id, i) => `<option value="${i}">${id}</option>`).join("")}</select>`
-      : ids.map((id, i) => `<button type="button" data-program="${i}" aria-label="Program ${id}">${id}</button>`).join("");
+      : ids.map((id, i) => `<button type="button" data-pick="${i}" aria-label="Program ${id}">${id}</button>`).join("");
     const given = Object.entries(trace.arguments).map(([name, value]) => `${safe(name)} = ${value}`);
     return `<div class="stepper" role="group" tabindex="0" aria-label="${safe(trace.kernel)}, step by step. Arrow keys step, space plays.">
       <div class="stepper-bar"><div class="choices">Program ${choices}</div><span class="stepper-count"></span>
-        <code class="stepper-line" aria-hidden="true"></code><div>${button("Restart")}${button("Step back")}${button("Play", "data-play")}${button("Step forward")}</div></div>
+        <code class="stepper-line" aria-hidden="true"></code>${controls()}</div>
       <div class="stepper-top"><pre class="stepper-code"><code></code></pre>${this.grid ? programGrid(ids, grid) : ""}</div>
       <p class="stepper-given"><span>${given.length ? `Launched with ${given.join(", ")}.` : ""}</span><span class="keys">Click the picture, then ← and → step, space plays</span></p>
       <p class="stepper-sentence" aria-live="polite"></p>
@@ -385,13 +217,10 @@ class ProgramStepper extends HTMLElement {
   }
 
   draw() {
-    const { program, step } = this;
+    const { program, step, last } = this;
     const event = program.events[step];
-    const last = program.events.length - 1;
-    this.querySelectorAll("[data-program]").forEach((button, i) => {
-      button.setAttribute("aria-pressed", i === this.number);
-      if (this.grid) button.tabIndex = i === this.number ? 0 : -1;
-    });
+    this.mark(this.number);
+    if (this.grid) this.querySelectorAll("[data-pick]").forEach((button, i) => (button.tabIndex = i === this.number ? 0 : -1));
     if (this.grid) this.find("output").textContent = program.id.join(", ");
     this.find("[aria-label='Step back']").setAttribute("aria-disabled", step === 0);
     this.find("[aria-label='Step forward']").setAttribute("aria-disabled", step === last);
@@ -503,14 +332,10 @@ class ProgramStepper extends HTMLElement {
   }
 }
 
-const icon = (name) => `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${ICONS[name]}"/></svg>`;
-
-const piece = (name, told, drawn, now) => `<span class="piece"><b class="name${now ? " now" : ""}">${safe(name)}</b><small>${told}</small>${drawn}</span>`;
-
 // A grid of programs of two dimensions: axis 0 goes down, axis 1 to the right.
 const programGrid = (ids, [, columns]) => `<div class="program-grid"><span>Programs: axis 0 ↓, axis 1 →</span>
   <div role="group" aria-label="Program; arrow keys choose" style="--columns:${columns}">${ids.map((id, i) =>
-    `<button type="button" data-program="${i}" aria-label="Program ${id}">${id.replace(" ", "")}</button>`).join("")}</div></div>`;
+    `<button type="button" data-pick="${i}" aria-label="Program ${id}">${id.replace(" ", "")}</button>`).join("")}</div></div>`;
 
 function line(text, number, event) {
   if (number < event.line || number > (event.last_line ?? event.line)) return `<span class="line">${safe(text)}</span>`;

@@ -3,15 +3,17 @@
 # counters: blockwise
 import sys
 
+# --8<-- [start:imports]
 import torch
+# --8<-- [end:imports]
 
 if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
+# --8<-- [start:traffic]
 from kernels.add import add
 
-# --8<-- [start:traffic]
 x = torch.randn(2**28, device="cuda")
 y = torch.randn(2**28, device="cuda")
 add(x, y)  # compiles the kernel; only the next call is watched

@@ -1,18 +1,20 @@
 """Softmax of one large matrix in three ways, for the hardware's counters to watch."""
 # needs: cuda
 # counters: unfused eager blockwise
+# --8<-- [start:imports]
 import sys
 
 import torch
+# --8<-- [end:imports]
 
 if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
 from kernels.benchmark import keep
+# --8<-- [start:traffic]
 from kernels.softmax import softmax, softmax_reference
 
-# --8<-- [start:traffic]
 WAYS = {
     "unfused": softmax_reference,
     "eager": lambda x: torch.softmax(x, dim=-1),
@@ -20,7 +22,7 @@ WAYS = {
 }
 x = torch.randn(30000, 16384, device="cuda")
 for name, way in WAYS.items():
-    if sys.argv[1:] in ([], [name]):
+    if sys.argv[1:] in ([], [name]):  # the profiler watches one way a run
         way(x[:1])  # compiles the kernel; only the next call is watched
         torch.cuda.synchronize()
         torch.cuda.profiler.start()

@@ -27,7 +27,7 @@ def hinted_negate_kernel(
 # --8<-- [end:kernel]
 
 
-signature = dict(zip(hinted_negate_kernel.arg_names, ["*fp32", "*fp32", "i32", "constexpr", "constexpr"]))
+signature = dict(zip(hinted_negate_kernel.arg_names, ["*fp32", "*fp32", "i32", "constexpr", "constexpr"], strict=True))
 aligned = {(at,): [["tt.divisibility", 16]] for at in (0, 1)}
 for hint in ("none", "multiple_of", "max_constancy"):
     source = ASTSource(hinted_negate_kernel, signature, {(3,): hint, (4,): 1024}, aligned)

@@ -27,7 +27,7 @@ def loads(dtype, divisible, masked):
     """The loads of one thread as Triton compiles them for a Hopper GPU, which need not be here."""
     types = [f"*{dtype}", f"*{dtype}", "i32", "constexpr", "constexpr"]
     aligned = {(at,): [["tt.divisibility", 16]] for at in ((0, 1, 2) if divisible else (0, 1))}
-    signature = dict(zip(negate_kernel.arg_names, types))
+    signature = dict(zip(negate_kernel.arg_names, types, strict=True))
     constants = {(3,): masked, (4,): 1024}
     source = ASTSource(negate_kernel, signature, constants, aligned)
     ptx = triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ptx"]

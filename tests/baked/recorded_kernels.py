@@ -81,7 +81,7 @@ def digits(*shape: int) -> torch.Tensor:
 
 
 def recordings() -> dict[str, Any]:
-    x, y = digits(6, 10), torch.full((6, 10), float("nan"))
+    x, y = digits(2, 6, 10).unbind()  # neighbors in memory: most of a ragged tile's masked lanes point into the other one
     found = {"copy": record(copy_tile_kernel, lambda: copy_tile_kernel[(2, 3)](x, y, 6, 10, 4, 4), {"x": x, "y": y})}
     turned = torch.full((10, 6), float("nan"))
     run = lambda: transpose_kernel[(2, 3)](x, turned, 6, 10, 4)  # noqa: E731

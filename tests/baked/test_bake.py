@@ -99,6 +99,34 @@ def test_every_program_has_its_record(tree):
     assert not journal(tree).exists() and not list(tree.rglob("*.part"))
 
 
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def test_a_copy_without_git_is_told_its_commit(tree):
+    assert bake(tree, "--cpu", "--only", "tiny/plus", BLOCKWISE_COMMIT=COMMIT).returncode == 0
+    assert found(tree, "plus")["environment"]["commit"] == COMMIT
+
+
+def test_what_is_no_commit_is_not_recorded_as_one(tree):
+    done = bake(tree, "--cpu", "--only", "tiny/plus", BLOCKWISE_COMMIT="main")
+    assert done.returncode == 1 and "BLOCKWISE_COMMIT: expected a commit's 40 hexadecimal digits, got 'main'" in done.stdout
+    assert names(tree) == []
+
+
+def test_a_checkout_asks_git_and_nobody_else(tree):
+    git = ["git", "-C", str(tree), "-c", "user.name=a", "-c", "user.email=a@b"]
+    (tree / ".gitignore").write_text("__pycache__/\nbuild/\n")
+    for arguments in (["init", "-q"], ["add", "-A"], ["commit", "-qm", "all"]):
+        subprocess.run([*git, *arguments], check=True)
+    head = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    assert bake(tree, "--cpu", "--only", "tiny/plus", BLOCKWISE_COMMIT=COMMIT).returncode == 0
+    assert found(tree, "plus")["environment"]["commit"] == head
+    with (tree / "kernels/plus.py").open("a") as file:
+        file.write("# changed\n")
+    assert bake(tree, "--cpu", "--only", "tiny/times", BLOCKWISE_COMMIT=COMMIT).returncode == 0
+    assert found(tree, "times")["environment"]["commit"] == ""
+
+
 def test_only_a_part_is_done_where_a_part_is_asked_for(tree):
     old = trees.lay(tree, "tiny/plus", output=["old"]).read_bytes()
     assert bake(tree, "--cpu", "--only", "tiny/[at]*").returncode == 0
@@ -229,7 +257,50 @@ def test_a_program_that_fails_keeps_its_old_record_and_holds_up_no_other(tmp_pat
     listed = done.stdout.partition(f"{len(BROKEN)} of {len(BROKEN) + 3} failed; their records are as they were:\n")[2]
     for name, (_, reason) in BROKEN.items():
         assert re.search(rf"^  tiny/{name}: [^#]*?{re.escape(reason)}", listed, re.MULTILINE), (name, listed)
-    assert set(json.loads(journal(tree).read_text())) == {f"tiny/{name}" for name in trees.PROGRAMS}
+    assert set(json.loads(journal(tree).read_text())) == {"gate", *(f"tiny/{name}" for name in trees.PROGRAMS)}
+
+
+def test_only_what_is_stale_or_missing_is_done_where_that_is_asked_for(tree):
+    assert bake(tree, *TINY).returncode == 0
+    before = {path.stem: path.read_bytes() for path, _ in records.all_records("cpu", baked(tree))}
+    trees.lay(tree, "tiny/times", hash="of other code")
+    records.record_path("cpu", "program", "tiny/alone", baked(tree)).unlink()
+    done = bake(tree, *TINY, "--stale")
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "done: 2 records of cpu"
+    assert "tiny/plus" not in done.stdout and names(tree) == list(before)
+    assert records.record_path("cpu", "program", "tiny/plus", baked(tree)).read_bytes() == before["plus"]
+    assert bake(tree, *TINY, "--stale").stdout.splitlines()[-1] == "done: 0 records of cpu"
+
+
+MEETS = """# needs: cuda
+import pathlib, sys, time
+here = pathlib.Path({folder!r})
+(here / {mine!r}).touch()
+began = time.monotonic()
+while not (here / {other!r}).exists():
+    if time.monotonic() - began > 20:
+        sys.exit('alone')
+    time.sleep(0.05)
+"""
+
+
+def test_on_a_gpu_programs_that_measure_nothing_run_side_by_side(tmp_path):
+    tree = checkout(
+        tmp_path / "tree",
+        one=MEETS.format(folder=str(tmp_path), mine="a", other="b"),
+        two=MEETS.format(folder=str(tmp_path), mine="b", other="a"),
+    )
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_gate_that_was_green_is_not_run_again_after_an_interruption_unless_the_code_changed(tree):
+    broken = "import sys\nsys.exit(1)\n"
+    trees.put(tree, {"snippets/tiny/zero.py": broken})
+    assert "green in" in bake(tree, *TINY).stdout
+    assert "green before the interruption" in bake(tree, *TINY).stdout
+    trees.put(tree, {"kernels/more.py": "more = 1\n"})
+    assert "green in" in bake(tree, *TINY).stdout
 
 
 def test_counters_that_cannot_be_read_fail_their_program_alone(tmp_path):

@@ -23,6 +23,9 @@ OPS |= {"negate": r"[1-9]\d*"}
 DIRECTIONS = {"fwd", "bwd"}
 DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2}
 IMPLEMENTATIONS = {"blockwise", "row", "eager", "compile", "compile_max", "liger", "unfused"}
+# The block model: one kernel, with blocks of several lengths and several warps.
+OPS |= {"double": r"[1-9]\d*"}
+IMPLEMENTATIONS |= {f"block_{block}_warps_{warps}" for block in (64, 256, 1024, 4096) for warps in (1, 2, 4, 8)}
 IMPLEMENTATIONS |= {"masked", "maskless", "split"}
 PRIMARY = prepare.primary_machine()
 
@@ -94,13 +97,14 @@ def test_every_row_is_a_measurement_of_the_records_and_every_measurement_a_row(r
     assert sorted(found) == sorted(expected)
 
 
+TENSORS = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3, ("double", "fwd"): 2, ("negate", "fwd"): 2}
+
+
 def test_the_bytes_are_those_of_the_definition():
     """Each input read once, each output written once: two and one, or one and one; backward, two and one."""
     wrong = []
     for row in table()[1]:
-        tensors = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3, ("negate", "fwd"): 2}[
-            row["op"], row["direction"]
-        ]
+        tensors = TENSORS[row["op"], row["direction"]]
         elements = math.prod(map(int, row["shape"].split("x")))
         if int(row["bytes"]) != tensors * elements * DTYPES[row["dtype"]]:
             wrong.append(list(row.values()))

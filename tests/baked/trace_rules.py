@@ -4,6 +4,7 @@ import copy
 import importlib
 import itertools
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,7 @@ def step(event: Trace) -> str:
     return f"loop {event['name']}" if event["op"] == "loop" else event.get("name", event["op"])
 
 
+@cache
 def expected(formula: Formula) -> list[list[Step]]:
     return [list(formula.steps(*program)) for program in programs(formula)]
 

@@ -90,7 +90,11 @@ def put(folder: Path, files: dict[str, str]) -> None:
 
 def command(tree: Path, *arguments: str, script: str = "bake.py", **variables: str) -> dict[str, Any]:
     """What subprocess needs to run a script of the checkout."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST", "PYTHON", "TRITON_", "A_GPU"))}
+    own = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTEST", "PYTHON", "TRITON_", "A_GPU", "BLOCKWISE_"))
+    }
     own |= {"PYTHONPATH": str(tree / "stubs"), "PYTHONDONTWRITEBYTECODE": "1", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     own |= {"PATH": f"{tree / 'stubs/bin'}:{own['PATH']}", "CUDA_VISIBLE_DEVICES": ""}
     return {"args": [sys.executable, f"scripts/{script}", *arguments], "cwd": tree, "env": own | variables, "text": True}

@@ -48,6 +48,20 @@ def test_the_search_knows_every_page(site):
     assert site_rules.unsearchable(site.site) == []
 
 
+def test_the_search_finds_prose_and_passes_over_listings(site):
+    entries = json.loads((site.site / "search" / "search_index.json").read_text(encoding="utf-8"))["docs"]
+    texts = {entry["location"]: entry["text"] for entry in entries}
+    assert [at for at, text in texts.items() if "<pre>" in text or "torch.testing.assert_close" in text] == []
+    assert any("tl.arange" in text for at, text in texts.items() if at.startswith("course/"))
+    assert max(map(len, texts.values())) < 8000, "a table of numbers or a drawing's text came into the index"
+
+
+@pytest.mark.parametrize("build", ["site", "zensical_site"])
+def test_the_first_page_is_titled_once(build, request):
+    home = (request.getfixturevalue(build).site / "index.html").read_text(encoding="utf-8")
+    assert re.search(r"<title>\s*(.*?)\s*</title>", home)[1] == "Blockwise"
+
+
 def test_every_chart_has_its_numbers(site):
     assert site_rules.chart_problems(site.site) == []
 

@@ -4,14 +4,15 @@
 """
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
 Step = tuple
 
 
-class Formula(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Formula:
     """The steps of every program of a run.
 
     `steps` is called with a program's numbers and yields, in the order of the kernel's statements:

@@ -1,0 +1,44 @@
+"""The recorded runs of the dance between memory and chip; blocks of numbers alone, without offsets and masks."""
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+
+from tests.baked.formulas import Formula, Step
+
+
+def add(block: int, program: int) -> Iterator[Step]:
+    offsets = block * program + np.arange(block)
+    mask = offsets < 4000
+    yield "pid", program
+    yield "load x", offsets, mask
+    yield "load y", offsets, mask
+    yield ("out",)
+    yield "store out", offsets, mask
+
+
+def matmul(block: int, i: int, j: int = 0) -> Iterator[Step]:
+    side = np.arange(block)
+    rows, columns = 128 * (block * i + side)[:, None], (block * j + side)[None, :]
+    yield ("c",)
+    for start in range(0, 128, block):
+        yield "loop start", start
+        yield "load a", rows + start + side[None, :], True
+        yield "load b", 128 * (start + side)[:, None] + columns, True
+        yield ("dot",)
+    yield "store c", rows + columns, True
+
+
+VECTORS = {"x": 4000, "y": 4000, "out": 4000}
+MATRICES = {"a": 128**2, "b": 128**2, "c": 128**2}
+
+
+def matrices(n: int) -> Formula:
+    return Formula(partial(matmul, n), (128 // n, 128 // n) if n < 128 else (1,), MATRICES)
+
+
+FORMULAS = {
+    **{f"add_{n}": Formula(partial(add, n), (-(-4000 // n),), VECTORS) for n in (128, 256, 512, 1024, 2048, 4096)},
+    **{f"matmul_{n}": matrices(n) for n in (16, 32, 64, 128)},
+}
