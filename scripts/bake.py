@@ -289,10 +289,11 @@ def measures(name: str, code: list[str]) -> bool:
 
 
 def steady(line: str) -> str:
-    """A line of Compute Sanitizer without addresses, process numbers and folders."""
+    """A line of Compute Sanitizer without addresses, process numbers, folders and advice."""
     line = re.sub(r"\b0x[0-9a-f]{7,}\b", "0x...", line)
     line = re.sub(r"(?i)\b(process(?: id)?|pid)([ =:]+)\d+", r"\1\2...", line)
-    return re.sub(r"(?<=\s)/(?:[^/:]+/)+", "", line).rstrip()
+    line = re.sub(r"(?<=\s)/(?:[^/:]+/)+", "", line)
+    return re.sub(r" Use --print-limit option.*", "", line).rstrip()
 
 
 def short_name(kernel: str) -> str:

@@ -87,6 +87,21 @@ SERIES = {
     "compile_max": Series("torch.compile, max-autotune", "peer-4", "v", dashes=(3.5, 1.5)),
     "unfused": Series("Unfused PyTorch", "peer-4", "v"),
     "atomic": Series("Blockwise, atomics alone", "ours", "D", dashes=(2, 2.5), hollow=True),
+    "lanes_64": Series("BLOCK of 64", "peer-1", "s", dashes=(6, 2.5)),
+    "lanes_256": Series("BLOCK of 256", "peer-2", "^", dashes=(1.2, 1.8)),
+    "lanes_1024": Series("BLOCK of 1,024", "ours", "o", width=2.4),
+    "lanes_4096": Series("BLOCK of 4,096", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
+    "programs": Series("programs", "ours", "o", width=0),
+    "reread": Series("Reading", "ours", "o", width=2.4),
+    "recopy": Series("Copying, half read and half written", "peer-1", "s", dashes=(6, 2.5)),
+    "useful": Series("Bytes used", "ours", "o", width=2.4),
+    "moved": Series("Bytes moved", "memory", "s", dashes=(6, 2.5)),
+    "from_memory": Series("a byte moved to or from HBM, counted", "ours", "o", width=0),
+    "asked": Series("a byte that the programs load and store", "ours", "o", width=0, hollow=True),
+    "taken": Series("Time", "peer-2", "^", dashes=(6, 2.5)),
+    "masked": Series("Mask everywhere", "ours", "o", width=2.4),
+    "split": Series("Mask in the last program", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
+    "maskless": Series("No mask", "peer-4", "v", dashes=(3.5, 1.5)),
 }
 
 

@@ -14,15 +14,27 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import chart_curves, chart_patterns, chart_softmax, chart_why, records
+from scripts import (
+    chart_block_model,
+    chart_curves,
+    chart_masking,
+    chart_memory,
+    chart_patterns,
+    chart_softmax,
+    chart_why,
+    records,
+)
 from scripts.chart_data import Chart, Record
 from scripts.chart_style import NARROW, WIDE, page_style
 from scripts.chart_svg import to_svg
 
 CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
+    **chart_block_model.CHARTS,
     **chart_curves.CHARTS,
-    **chart_softmax.CHARTS,
+    **chart_masking.CHARTS,
+    **chart_memory.CHARTS,
     **chart_patterns.CHARTS,
+    **chart_softmax.CHARTS,
     **chart_why.CHARTS,
 }
 

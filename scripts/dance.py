@@ -7,12 +7,14 @@ The standard library alone.
 """
 
 import json
+import math
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
 from scripts import records
-from scripts.trace import is_access, lanes_in, map_html, offsets_of, program_words
+from scripts.prepare import measured_on
+from scripts.trace import is_access, lanes_in, offsets_of, program_words, rectangles
 
 Record = dict[str, Any]
 
@@ -128,13 +130,13 @@ def traces(dance: Dance) -> dict[int, Record]:
     return {block: records.read(records.record_path("cpu", "trace", trace_name(dance, block))) for block in dance.blocks}
 
 
-def times(dance: Dance, rows: list[tuple[Record, Record]]) -> tuple[dict[int, float], str]:
-    """The measured microseconds of each block size, and the GPU's name; nothing where nothing was measured."""
+def times(dance: Dance, rows: list[tuple[Record, Record]]) -> tuple[dict[int, float], Record | None]:
+    """The measured microseconds of each block size, and where they were measured; nothing where nothing was."""
     key = {"op": dance.op, "direction": "fwd", "shape": dance.shape, "dtype": dance.dtype, "timing": "call"}
     found = [(row, made) for row, made in rows if all(row[name] == value for name, value in key.items())]
     measured = {row["implementation"]: row["ms"][1] * 1e3 for row, _ in found}
-    gpu = found[0][1]["gpu"] if found else ""
-    return {block: measured[f"block_{block}"] for block in dance.blocks if f"block_{block}" in measured}, gpu
+    made = found[0][1] if found else None
+    return {block: measured[f"block_{block}"] for block in dance.blocks if f"block_{block}" in measured}, made
 
 
 # The element
@@ -145,14 +147,14 @@ def element_html(name: str, rows: list[tuple[Record, Record]], to_root: str) -> 
     dance = DANCES[name]
     recorded = traces(dance)
     counts = {block: count(trace) for block, trace in recorded.items()}
-    measured, gpu = times(dance, rows)
+    measured, made = times(dance, rows)
     runs = [{"block": block, "src": f"{to_root}baked/cpu/traces/{trace_name(dance, block)}.json"} for block in dance.blocks]
     data = f'data-label="{dance.label}" data-opens="{dance.opens}" data-runs="{escape(json.dumps(runs))}"'
     still = f'<div class="stepper still">{still_html(dance, recorded[dance.opens])}</div>'
-    ledger = ledger_html(dance, counts, measured, gpu)
+    ledger = ledger_html(dance, counts, measured, made)
     return (
         f'<figure class="stepper-figure dance-figure" id="dance-{name}"><memory-dance {data}>{still}{ledger}</memory-dance>'
-        f"<figcaption>{caption(dance, recorded[dance.opens], counts, measured, gpu)}</figcaption></figure>\n"
+        f"<figcaption>{caption(dance, recorded[dance.opens], counts, made)}</figcaption></figure>\n"
     )
 
 
@@ -160,56 +162,93 @@ def still_html(dance: Dance, trace: Record) -> str:
     """One program's blocks above, what it touches below: what the dance looks like when it stands."""
     program = trace["programs"][0]
     accesses = [event for event in program["events"] if is_access(event)]
-    blocks = on_chip(trace, program["events"])
-    unit = max(max(shape) for shape, _ in blocks.values())
-    chip = "".join(
-        f'<span class="map chip"><b>{escape(name)}</b><i class="sheet" style="--columns:{shape[-1]};'
-        f'--rows:{shape[0] if len(shape) > 1 else max(1, unit // 16)}"><i class="mark chip on" style="inset:0"></i></i></span>'
-        for name, (shape, _) in blocks.items()
+    held = on_chip(trace, program["events"])
+    marked = '<i class="mark chip on now" style="inset:0"></i>'
+    chip = "".join(piece_html(name, shape, marked) for name, (shape, _) in held.items())
+    memory = "".join(
+        piece_html(name, tensor["shape"], marks_html(name, tensor, accesses)) for name, tensor in trace["tensors"].items()
     )
-    memory = "".join(map_html(name, tensor, accesses) for name, tensor in trace["tensors"].items())
     label = ", ".join(map(str, program["id"]))
+    total = sum(bytes_of(block) for block in held.values())
     return (
-        f'<p class="where">On chip: program {label}, {dance.noun.format(dance.opens)}</p><div class="maps">{chip}</div>'
-        f'<p class="where memory">In memory</p><div class="maps">{memory}</div>'
+        f'<div class="dance-stage{" square" if is_square(trace) else ""}" style="{scale(dance, trace)}">'
+        f'<p class="where">On chip: program {label}, {dance.noun.format(dance.opens)}<small>{total:,} bytes held</small></p>'
+        f'<div class="sheets fine on-chip">{chip}</div><div class="dance-way"></div>'
+        f'<p class="where memory">In memory (HBM)</p><div class="sheets fine">{memory}</div></div>'
         f'<p class="dance-words">{escape(program_words(trace["tensors"], accesses))}</p>'
     )
 
 
-def ledger_html(dance: Dance, counts: dict[int, Count], measured: dict[int, float], gpu: str) -> str:
+def flat(shape: list[int]) -> tuple[int, int]:
+    """Columns and rows of a drawing."""
+    return shape[-1], math.prod(shape[:-1])
+
+
+def is_square(trace: Record) -> bool:
+    return any(flat(tensor["shape"])[1] > 1 for tensor in trace["tensors"].values())
+
+
+def scale(dance: Dance, trace: Record) -> str:
+    """How large an element is drawn: matrices beside each other, vectors below each other, as wide as the page allows."""
+    widths = [flat(tensor["shape"])[0] for tensor in trace["tensors"].values()]
+    if is_square(trace):
+        gaps = 1.1 * (len(widths) - 1) + 2.3
+        return f"--unit:min({32 / sum(widths):.4f}rem, (100cqi - {gaps:.1f}rem) / {sum(widths)})"
+    return f"--unit:calc((100cqi - 2.3rem) / {max(*widths, *dance.blocks)});--tall:0.9rem"
+
+
+def piece_html(name: str, shape: list[int], marks: str) -> str:
+    columns, rows = flat(shape)
+    return (
+        f'<span class="piece"><b class="name">{escape(name)}</b><small>{" × ".join(map(str, shape))}</small>'
+        f'<i class="sheet" style="--columns:{columns};--rows:{rows}">{marks}<i class="extent" style="height:100%"></i></i></span>'
+    )
+
+
+def marks_html(name: str, tensor: Record, accesses: list[Record]) -> str:
+    columns, rows = flat(tensor["shape"])
+    touched = {offset for event in accesses if event["tensor"] == name for offset in offsets_of(event, "on")}
+    marks = []
+    for x, y, width, height in rectangles(touched, columns):
+        place = f"left:{x / columns:.2%};top:{y / rows:.2%};width:{width / columns:.2%};height:{height / rows:.2%}"
+        marks.append(f'<i class="mark on now" style="{place}"></i>')
+    return "".join(marks)
+
+
+def ledger_html(dance: Dance, counts: dict[int, Count], measured: dict[int, float], made: Record | None) -> str:
     """What each block size costs, as a table."""
     head = [dance.label, "programs", "trips", "bytes asked for", "reads of each input element", "bytes on chip, one program"]
     lines = []
     for block, found in counts.items():
         cells = [found.programs, found.trips, found.moved, f"{found.repeats:g}", found.footprint]
         told = [f"{cell:,}" if isinstance(cell, int) else cell for cell in cells]
-        if measured:
+        if made:
             told.append(f"{measured[block]:,.0f} µs" if block in measured else "")
         columns = "".join(f"<td>{cell}</td>" for cell in told)
         lines.append(f'<tr data-block="{block}"><th scope="row">{block}</th>{columns}</tr>')
-    if measured:
-        head.append(f"time on the {gpu.removeprefix('NVIDIA ')}, larger input")
+    if made:
+        head.append(f"time on the {made['gpu'].removeprefix('NVIDIA ')}, larger input")
     titles = "".join(f'<th scope="col">{escape(title)}</th>' for title in head)
-    table = f"<table><thead><tr>{titles}</tr></thead><tbody>{''.join(lines)}</tbody></table>"
+    body = "".join(lines)
+    table = f'<table class="ledger"><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>'
     label = f"{dance.label}: trips and bytes"
     return f'<div class="dance-ledger scroll" tabindex="0" role="region" aria-label="{label}">{table}</div>'
 
 
-def caption(dance: Dance, trace: Record, counts: dict[int, Count], measured: dict[int, float], gpu: str) -> str:
+def caption(dance: Dance, trace: Record, counts: dict[int, Count], made: Record | None) -> str:
     """What was counted where, and what comes out of it; the sentence on the bytes follows the counts."""
-    shapes = {" by ".join(map(str, tensor["shape"])) for tensor in trace["tensors"].values()}
-    size = ", ".join(sorted(shapes))
+    sizes = sorted({" by ".join(map(str, tensor["shape"])) for tensor in trace["tensors"].values()})
     moved = [found.moved for found in counts.values()]
     least, most = dance.noun.format(dance.blocks[0]), dance.noun.format(dance.blocks[-1])
     if len(set(moved)) == 1:
-        lesson = f"The bytes are the same for every size, {moved[0]:,}: larger blocks make fewer trips and carry more on each."
+        lesson = f"Every size moves the same {moved[0]:,} bytes: larger blocks make fewer trips and carry more on each."
     else:
-        lesson = f"From {least} to {most} the bytes fall from {moved[0]:,} to {moved[-1]:,}."
+        lesson = f"With {least} the programs ask for {moved[0]:,} bytes, with {most} for {moved[-1]:,}."
     parts = [
-        f"Recorded runs of <code>{escape(trace['kernel'])}</code> on tensors of {size}. {lesson}",
-        "Counted are the bytes that programs ask for; the L2 cache, which lies between, answers some of the requests.",
-        "On chip counts the blocks of floating-point numbers a program has names for, where they are most.",
+        f"Recorded runs of <code>{escape(trace['kernel'])}</code> on tensors of {', '.join(sizes)} elements. {lesson}",
+        "A trip is one load or store of one program. Some of what is asked for comes from the L2 cache, on the way to memory.",
+        "Bytes on chip: the floating-point blocks a program has names for, where they are most.",
     ]
-    if measured:
-        parts.append(f"The times are those of {dance.measured}, with the same block sizes, on an {gpu}.")
+    if made:
+        parts.append(f"Times: the same kernel and sizes on {dance.measured}. {escape(measured_on(made))}")
     return " ".join(parts)

@@ -141,12 +141,19 @@ def figures() -> dict[str, Any]:
 
 
 def write_outputs() -> None:
-    """What each program printed, as text that a page can include: docs/generated/outputs/<gpu or cpu>/<program>.txt."""
+    """What each program printed, as text that a page can include: docs/generated/outputs/<gpu or cpu>/<program>.txt.
+
+    What Compute Sanitizer found in it stands beside that, as <program>.sanitizer.txt.
+    """
     for folder, machine in {"gpu": primary_machine(), "cpu": "cpu"}.items():
         for _, record in records.all_records(machine):
             if record["kind"] == "program":
                 text = "\n".join(record["output"]) + "\n"
-                records.write_text(DOCS / "generated" / "outputs" / folder / f"{record['name']}.txt", text)
+                path = DOCS / "generated" / "outputs" / folder / f"{record['name']}.txt"
+                records.write_text(path, text)
+                if "sanitizer" in record:
+                    found = "\n".join(record["sanitizer"]["output"]) + "\n"
+                    records.write_text(path.with_suffix(".sanitizer.txt"), found)
 
 
 def write_charts() -> None:

@@ -139,7 +139,43 @@ WHY_KERNELS = [
     called("snippets/why_kernels/exercise.py:wave_kernel", x_ptr="*bf16", y_ptr="*bf16", n_elements=2**27, BLOCK=1024),
 ]
 
-BLOCK_MODEL: list[Specimen] = []
+MATRIX_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n_columns": 16}
+BLOCK_MODEL = [
+    called("snippets/block_model/tile.py:double_matrix_kernel", **MATRIX_OF, BLOCK_M=4, BLOCK_N=8),
+    called("snippets/block_model/shapes.py:coordinates_kernel", line_ptr="*i64", tile_ptr="*i64", cube_ptr="*i64"),
+    called("snippets/block_model/cuda_threads.py:double_many_kernel", x_ptr="*fp32", out_ptr="*fp32", n=1000, BLOCK=256),
+    called("snippets/block_model/threads.py:double_block_kernel", x_ptr="*fp32", out_ptr="*fp32", BLOCK=64),
+    called("snippets/block_model/warps.py:double_all_kernel", x_ptr="*fp32", out_ptr="*fp32", n_elements=2**26, BLOCK=64),
+    called("snippets/block_model/compile_time.py:iterate_kernel", x_ptr="*fp32", STEPS=8, BLOCK=128),
+    called("snippets/block_model/compile_time.py:iterate_unrolled_kernel", x_ptr="*fp32", STEPS=8, BLOCK=128),
+    called(
+        "snippets/block_model/variants.py:scale_by_kernel",
+        x_ptr="*fp32",
+        out_ptr="*fp32",
+        factor=2.0,
+        n_elements=1000,
+        BLOCK=256,
+    ),
+    called("snippets/block_model/order.py:take_ticket_kernel", counter_ptr="*i32", ticket_ptr="*i32", place_ptr="*i32"),
+    called("snippets/block_model/counter.py:plain_count_kernel", counter_ptr="*i32"),
+    called("snippets/block_model/counter.py:atomic_count_kernel", counter_ptr="*i32"),
+    Specimen(
+        "snippets/block_model/race.py:turn_tile_kernel",
+        "call",
+        40,
+        18_000,
+        arguments={"x_ptr": "*fp32", "out_ptr": "*fp32", "SIDE": 64},
+    ),
+    called(
+        "snippets/block_model/race.py:pass_on_kernel",
+        x_ptr="*fp32",
+        out_ptr="*fp32",
+        ROUNDS=100,
+        BLOCK=128,
+        SAFE=False,
+    ),
+    called("snippets/block_model/exercise.py:set_zero_kernel", out_ptr="*fp32", n_elements=1000, BLOCK=256),
+]
 
 TILE_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "n_rows": 512, "n_columns": 256}
 GRID = "snippets/grid_math"
@@ -158,7 +194,13 @@ GRID_MATH = [
     called(f"{GRID}/broadcast.py:show_offsets_kernel", shapes_ptr="*i32", tile_ptr="*i32", stride=100),
     called(f"{GRID}/diagonal.py:diagonal_kernel", out_ptr="*fp32", stride=16, BLOCK=16),
     called(f"{GRID}/column_major.py:gather_kernel", x_ptr="*fp32", out_ptr="*fp32", N=4, SWAPPED=True),
-    called(f"{GRID}/views.py:negate_kernel", **TILE_OF, row_stride=60, column_stride=2, BLOCK=16),
+    Specimen(
+        f"{GRID}/views.py:negate_view_kernel",
+        "call",
+        64,
+        1024,  # Triton 3.6 rearranges the tile there, later versions do not
+        arguments={**TILE_OF, "row_stride": 60, "column_stride": 2, "BLOCK": 16},
+    ),
     called(f"{GRID}/ignored_strides.py:flat_copy_kernel", x_ptr="*fp32", out_ptr="*fp32", n_elements=6, BLOCK=8),
     called(
         f"{GRID}/batch.py:add_one_kernel",
@@ -178,9 +220,42 @@ GRID_MATH = [
     called(f"{GRID}/benchmark.py:copy_tile_kernel", **TILE_OF, row_stride=256, BLOCK_M=32, BLOCK_N=128, WIDE=True),
 ]
 
-MASKING: list[Specimen] = []
+IN_MASKING, X_AND_OUT = "snippets/masking", {"x_ptr": "*fp32", "out_ptr": "*fp32"}
+SIZED = {**X_AND_OUT, "n_elements": 10_001, "BLOCK": 1024}
+MASKING = [
+    called(f"{IN_MASKING}/edge.py:edge_kernel", out_ptr="*i1", n_elements=10, BLOCK=4),
+    called(f"{IN_MASKING}/fillers.py:fold_kernel", **X_AND_OUT, n_elements=5, OTHER=0.0, BLOCK=8),
+    called(f"{IN_MASKING}/no_other.py:undefined_kernel", **X_AND_OUT, n_elements=5, BLOCK=8),
+    called(f"{IN_MASKING}/lanes.py:shifted_kernel", **X_AND_OUT, n_elements=100, OTHER=0.0, BLOCK=128),
+    called(f"{IN_MASKING}/unmasked.py:unmasked_sum_kernel", **X_AND_OUT, BLOCK=1024),
+    called(f"{IN_MASKING}/neighbor.py:unmasked_double_kernel", x_ptr="*fp32", BLOCK=1024),
+    called(f"{IN_MASKING}/fault.py:far_load_kernel", **X_AND_OUT, distance=2**35),
+    called(f"{IN_MASKING}/tiles.py:scale_tile_kernel", **X_AND_OUT, scale=3.0, M=6, N=10, BLOCK_M=4, BLOCK_N=4),
+    called(f"{IN_MASKING}/half_mask.py:tile_sum_kernel", **X_AND_OUT, M=20, N=20, ROWS=True, COLS=True, BLOCK=16),
+    called(f"{IN_MASKING}/widths.py:negate_kernel", **SIZED, MASK=True),
+    called(f"{IN_MASKING}/promises.py:hinted_negate_kernel", **X_AND_OUT, n=10_001, HINT="none", BLOCK=1024),
+    called(f"{IN_MASKING}/split.py:split_negate_kernel", **SIZED),
+    called(f"{IN_MASKING}/benchmark.py:masked_negate_kernel", **SIZED, MASK=True, SPLIT=False),
+    called(f"{IN_MASKING}/even.py:even_negate_kernel", **X_AND_OUT, BLOCK=256),
+    called(f"{IN_MASKING}/false_promise.py:promised_kernel", out_ptr="*i32", n_elements=1001, BLOCK=1024),
+    called(f"{IN_MASKING}/row_means.py:row_means_kernel", **X_AND_OUT, M=10, N=100, BLOCK_M=4, BLOCK_N=128),
+]
 
-MEMORY: list[Specimen] = [
+SQUARE_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "N": 8192, "TILE": 64}
+WIDENED = {"x_ptr": "*bf16", "out_ptr": "*fp32", "BLOCK": 1024}
+LARGE_OF = {"x_ptr": "*fp32", "out_ptr": "*fp32", "TILE": 64}
+PRODUCT_OF = {"a_ptr": "*bf16", "b_ptr": "*bf16", "out_ptr": "*bf16", "N": 8192, "TILE": 64, "STEP": 64}
+# Three stages of two 64 by 64 tiles in bf16, and their barriers.
+TILE_BYTES = 3 * 2 * 64 * 64 * 2 + 64
+MEMORY = [
+    called("snippets/memory/working_set.py:reread_kernel", x_ptr="*fp32", sums_ptr="*fp32", n_blocks=61, n_steps=497, BLOCK=2048),
+    called("snippets/memory/working_set.py:recopy_kernel", x_ptr="*fp32", y_ptr="*fp32", n_blocks=61, n_steps=497, BLOCK=2048),
+    Specimen("snippets/memory/predict.py:widen_kernel", "call", 40, 2048, arguments=WIDENED),
+    called("snippets/memory/strides.py:strided_kernel", x_ptr="*fp32", out_ptr="*fp32", stride=2, BLOCK=1024),
+    Specimen("snippets/memory/roofline.py:product_kernel", "call", 144, TILE_BYTES, arguments=PRODUCT_OF),
+    Specimen("snippets/memory/places.py:staged_kernel", "call", 144, TILE_BYTES, arguments=PRODUCT_OF),
+    Specimen("snippets/memory/places.py:turning_kernel", "call", 48, 64 * 64 * 4, arguments=SQUARE_OF),
+    Specimen("snippets/memory/too_large.py:large_tile_kernel", "call", 48, 64 * 64 * 4, arguments=LARGE_OF),
     Specimen(
         "snippets/memory/tiled_matmul.py:tiled_matmul_kernel",
         "call",
@@ -241,9 +316,38 @@ PATTERNS = [
     ),
 ]
 
-MISTAKES: list[Specimen] = []
+IN_MISTAKES = "snippets/mistakes"
+MISTAKES = [
+    called(f"{IN_MISTAKES}/missing_mask.py:sum_wrong_kernel", **X_AND_OUT, n_columns=1000, BLOCK=1024),
+    called(f"{IN_MISTAKES}/missing_mask.py:sum_right_kernel", **X_AND_OUT, n_columns=1000, BLOCK=1024),
+    called(
+        f"{IN_MISTAKES}/missing_other.py:softmax_wrong_kernel",
+        **ROW_OF,
+        x_row_stride=100,
+        y_row_stride=100,
+        n_columns=100,
+        BLOCK=128,
+    ),
+    called(f"{IN_MISTAKES}/short_grid.py:increment_kernel", **X_AND_OUT, M=100, N=100, BLOCK=32),
+    called(f"{IN_MISTAKES}/dimensions.py:number_kernel", out_ptr="*fp32", stride=16, FORM="swapped", N=16),
+    called(f"{IN_MISTAKES}/strides.py:negate_flat_kernel", **X_AND_OUT, n_elements=48, BLOCK=16),
+    called(f"{IN_MISTAKES}/overflow.py:offset_kernel", out_ptr="*i64", row=50_000, stride=50_000, WIDE=False),
+    called(f"{IN_MISTAKES}/overflow_read.py:first_column_kernel", x_ptr="*i8", out_ptr="*i8", stride=50_000, WIDE=False),
+    called(f"{IN_MISTAKES}/and_masks.py:join_kernel", out_ptr="*i32", WORD=True, BLOCK=16),
+    called(f"{IN_MISTAKES}/half_sums.py:sum_kept_kernel", x_ptr="*fp16", out_ptr="*fp32", WIDE=False, BLOCK=4096),
+    called(f"{IN_MISTAKES}/exercise.py:row_max_broken_kernel", **X_AND_OUT, N=100, BLOCK_M=4, BLOCK_N=128),
+    called(f"{IN_MISTAKES}/solution.py:row_max_mended_kernel", **X_AND_OUT, stride=200, M=10, N=100, BLOCK_M=4, BLOCK_N=128),
+]
 
-HARDWARE: list[Specimen] = []
+HARDWARE: list[Specimen] = [
+    Specimen(
+        "snippets/hardware/resident.py:staged_product_kernel",
+        "call",
+        255,
+        104 * 1024,
+        arguments={"a_ptr": "*bf16", "b_ptr": "*bf16", "c_ptr": "*fp32", "K": 512, "SIDE": 128, "STEP": 64},
+    ),
+]
 
 PROGRAMS = [
     *FIRST_KERNEL,

@@ -13,7 +13,7 @@ import triton.language as tl
 
 # --8<-- [start:views]
 @triton.jit
-def negate_kernel(
+def negate_view_kernel(
     x_ptr, out_ptr, n_rows, n_columns, row_stride, column_stride, BLOCK: tl.constexpr
 ):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]
@@ -35,7 +35,7 @@ views = {
 for name, view in views.items():
     out = torch.full(view.shape, float("nan"), device=device)
     grid = (triton.cdiv(view.shape[0], 16), triton.cdiv(view.shape[1], 16))
-    negate_kernel[grid](view, out, *view.shape, *view.stride(), BLOCK=16)
+    negate_view_kernel[grid](view, out, *view.shape, *view.stride(), BLOCK=16)
     assert torch.equal(out, -view)
     print(f"{name:18} shape {tuple(view.shape)}  strides {view.stride()}")
     #> x                  shape (40, 60)  strides (60, 1)

@@ -17,6 +17,9 @@ from matplotlib.axes import Axes
 
 import main
 from scripts import charts, records
+from tests.baked.block_model_records import records_of_block_model
+from tests.baked.masking_records import records_of_masking
+from tests.baked.memory_records import records_of_memory
 from tests.baked.why_kernels_records import records_of_why_kernels
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -93,7 +96,7 @@ def traffic() -> charts.Record:
 
 
 RECORDS = {record["name"]: record for record in (additions(), row_lengths(), shapes(), traffic())}
-RECORDS |= {record["name"]: record for record in records_of_why_kernels(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_block_model(synthetic)}
 
 
 def templates(program: str, **slowness: dict[str, float]) -> charts.Record:
@@ -107,6 +110,9 @@ MAPS = templates("benchmark_maps", square=SAME, add_row=SAME, add_row_strided=BE
 COUNTED = {"blockwise": 2.1, "atomic": 9.4, "eager": 1.6}
 REDUCTIONS = templates("benchmark_reductions", row_sum=SAME, total={**SAME, "atomic": 1.01}, largest=BEHIND, histogram=COUNTED)
 RECORDS |= {record["name"]: record for record in (MAPS, REDUCTIONS)}
+RECORDS |= {record["name"]: record for record in records_of_memory(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_masking(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_why_kernels(synthetic)}
 
 
 @pytest.fixture(scope="module", params=charts.CHARTS)

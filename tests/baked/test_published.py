@@ -19,9 +19,14 @@ from tests.docs import pages
 COLUMNS = "gpu,op,direction,shape,dtype,implementation,timing,ms_p20,ms_p50,ms_p80,bytes,flops,commit,measured_at"
 KEY = COLUMNS.split(",")[:7]
 OPS = {"add": r"[1-9]\d*", "softmax": r"[1-9]\d*x[1-9]\d*"}
+OPS |= {"negate": r"[1-9]\d*"}
 DIRECTIONS = {"fwd", "bwd"}
 DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2}
 IMPLEMENTATIONS = {"blockwise", "row", "eager", "compile", "compile_max", "liger", "unfused"}
+# The block model: one kernel, with blocks of several lengths and several warps.
+OPS |= {"double": r"[1-9]\d*"}
+IMPLEMENTATIONS |= {f"block_{block}_warps_{warps}" for block in (64, 256, 1024, 4096) for warps in (1, 2, 4, 8)}
+IMPLEMENTATIONS |= {"masked", "maskless", "split"}
 PRIMARY = prepare.primary_machine()
 
 
@@ -92,11 +97,14 @@ def test_every_row_is_a_measurement_of_the_records_and_every_measurement_a_row(r
     assert sorted(found) == sorted(expected)
 
 
+TENSORS = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3, ("double", "fwd"): 2, ("negate", "fwd"): 2}
+
+
 def test_the_bytes_are_those_of_the_definition():
     """Each input read once, each output written once: two and one, or one and one; backward, two and one."""
     wrong = []
     for row in table()[1]:
-        tensors = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3}[row["op"], row["direction"]]
+        tensors = TENSORS[row["op"], row["direction"]]
         elements = math.prod(map(int, row["shape"].split("x")))
         if int(row["bytes"]) != tensors * elements * DTYPES[row["dtype"]]:
             wrong.append(list(row.values()))
@@ -239,6 +247,15 @@ def test_the_text_speaks_of_the_primary_machine_and_its_newest_measurement(tree)
     figures = json.loads((tree / "docs/generated/figures.json").read_text(encoding="utf-8"))
     assert (figures["baked"]["gpu"], figures["baked"]["measured_at"]) == ("FIRST-GPU", "2000-01-03T00:00:00Z")
     assert (tree / "docs/generated/outputs/gpu/tiny/plus.txt").read_text(encoding="utf-8") == "µ\n"
+    assert not (tree / "docs/generated/outputs/gpu/tiny/plus.sanitizer.txt").exists()
+
+
+def test_what_the_sanitizer_found_can_be_included(tree):
+    found = {"tool": "memcheck", "part": "", "errors": 1, "output": ["========= Invalid", "========= ERROR SUMMARY: 1 error"]}
+    measured(tree, "first-gpu", "tiny/plus", "one", sanitizer=found)
+    assert prepare_in(tree).returncode == 0
+    text = (tree / "docs/generated/outputs/gpu/tiny/plus.sanitizer.txt").read_text(encoding="utf-8")
+    assert text == "========= Invalid\n========= ERROR SUMMARY: 1 error\n"
 
 
 def test_the_charts_are_the_primary_machine_s(tree):

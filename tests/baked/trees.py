@@ -63,7 +63,7 @@ echo '=========     Access at 0x7f52a4c00fa0 is out of bounds'
 echo '=========     and is 1 bytes after the nearest allocation at 0x7f52a4c00000 of size 4,000 bytes'
 echo '========= Target process: 4711'
 echo '========= ERROR SUMMARY: 24 errors'
-echo '========= ERROR SUMMARY: 22 errors were not printed. Use --print-limit option'
+echo '========= ERROR SUMMARY: 22 errors were not printed. Use --print-limit option to adjust it'
 exit 1
 """
 

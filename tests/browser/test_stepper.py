@@ -1,9 +1,17 @@
 """The program stepper: by keyboard, at phone width, without motion, without scripts, without its recording."""
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+from scripts import records, trace
 from tests.browser.conftest import PALETTES
+from tests.browser.probes import add_page
 
 pytestmark = pytest.mark.xdist_group("browser")
 ADD, SOFTMAX = "course/first-kernel/", "course/fused-softmax/"
@@ -205,3 +213,110 @@ def test_instant_navigation_brings_it_along(fresh):
         page.keyboard.press("ArrowRight")
         assert page.locator(".stepper-count").inner_text().startswith("Step 2 ")
     assert page.evaluate("window.marker") is True, "the whole page was loaded anew"
+
+
+# Kernels of two dimensions, with loops, products, atomics and views, which may stand on no page yet
+
+
+@pytest.fixture(scope="module")
+def forms(site) -> dict[str, str]:
+    """The address of a page for each recording of tests/baked/recorded_kernels.py."""
+    program = Path(__file__).parent.parent / "baked" / "recorded_kernels.py"
+    environment = os.environ | {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(records.ROOT)}
+    done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, check=True)
+    found = {}
+    for name, recording in json.loads(done.stdout).items():
+        (site.folder / f"form-{name}.json").write_text(json.dumps(recording), encoding="utf-8")
+        figure = trace.element_html(name, recording | {"environment": {"triton": "3"}}, f"../../form-{name}.json")
+        found[name] = add_page(site, f"form-{name}", figure)
+    return found
+
+
+def through(page) -> list[str]:
+    """Every sentence of the program that is shown."""
+    page.get_by_role("button", name="Restart").click()
+    told = [said(page)]
+    for _ in range(int(page.locator(".stepper-count").inner_text().split(" of ")[1].split(",")[0]) - 1):
+        page.get_by_role("button", name="Step forward").click()
+        told.append(said(page))
+    return told
+
+
+def test_a_program_is_chosen_in_a_grid_by_keyboard_and_by_pointer(forms, fresh):
+    page = fresh(forms["copy"])
+    page.wait_for_selector(STEPPER)
+    tab_to(page, "Program 0, 0")
+    for key, program in (
+        ("ArrowRight", "0, 1"),
+        ("ArrowDown", "1, 1"),
+        ("ArrowDown", "1, 1"),
+        ("ArrowRight", "1, 2"),
+        ("ArrowUp", "0, 2"),
+    ):
+        page.keyboard.press(key)
+        assert focused(page) == f"Program {program}" and said(page).startswith(f"Program {program} works out m")
+    assert page.locator("output").inner_text() == "0, 2" and page.locator("[aria-pressed=true]").count() == 1
+    page.keyboard.press("Tab")
+    assert not focused(page).startswith("Program"), "the grid takes more than one stop of the tab key"
+    page.get_by_role("button", name="Program 1, 2", exact=True).click()
+    assert said(page) == "Program 1, 2 works out m, a number for each lane: 4 to 7."
+
+
+def test_a_tile_is_said_and_drawn_on_its_tensor(forms, fresh):
+    page = fresh(forms["copy"])
+    page.get_by_role("button", name="Program 1, 2", exact=True).click()
+    told = through(page)
+    assert told[3:] == [
+        "Program 1, 2 works out mask: true in 4 lanes, false in 12.",
+        "Program 1, 2 loads x[4:6, 8:10]; 12 lanes are masked off.",
+        "Program 1, 2 stores y[4:6, 8:10]; 12 lanes are masked off.",
+    ]
+    sheet = page.locator(".where.memory + .sheets .piece", has_text="y").last.locator(".sheet")
+    whole, mark = (sheet.locator(part).bounding_box() for part in (".extent", ".mark.on.now"))
+    assert mark["x"] - whole["x"] == pytest.approx(0.8 * whole["width"], abs=1)
+    assert mark["y"] - whole["y"] == pytest.approx(whole["height"] * 4 / 6, abs=1)
+    assert (mark["width"], mark["height"]) == pytest.approx((0.2 * whole["width"], whole["height"] / 3), abs=1)
+    assert sheet.locator(".mark.masked.now").count() >= 1
+
+
+def test_a_loop_shows_its_rounds_and_its_variable(forms, fresh):
+    page = fresh(forms["matmul"])
+    page.get_by_role("button", name="Program 1, 1", exact=True).click()
+    told = through(page)
+    rounds = [words.partition("loop: ")[2] for words in told if "begins a round" in words]
+    assert rounds == ["start = 0.", "start = 16.", "start = 32."]
+    assert told.count("Program 1, 1 multiplies a block of 16 by 16 with one of 16 by 16, which makes 16 by 16: c.") == 3
+    assert "Program 1, 1 loads b[32:40, 16:20]; 224 lanes are masked off and filled with 0." in told
+    page.get_by_role("button", name="Step back").click()
+    assert page.locator(".stepper-count").inner_text().endswith(", start = 32")
+    assert page.locator(".scalars", has_text="start = 32").count() == 1
+    assert page.locator(LIT).inner_text().strip() == "c = tl.dot(a, b, c)"
+
+
+def test_views_atomics_axes_and_transposes_are_said(forms, fresh):
+    told = {}
+    for name in ("sum_rows", "histogram", "transpose", "nested"):
+        page = fresh(forms[name])
+        page.wait_for_selector(STEPPER)
+        told[name] = through(page)
+    assert "Program 0 loads x[0:4, 8:10]; 8 lanes are masked off and filled with 0." in told["sum_rows"]
+    assert "Program 0 adds up its 4 by 4 lanes along axis 1, which leaves 4." in told["sum_rows"]
+    assert told["histogram"][-1].startswith("Program 0 atomically adds 16 lanes to 8 elements from counts[0] to counts[9]")
+    assert "Program 0, 0 turns x into y: its rows become columns." in told["transpose"]
+    assert told["transpose"][0] == "Program 0, 0 asks for its number along axis 0: pid_m = 0."
+    assert "Program 0 loads x[0] to x[3]; 4 lanes point outside x." in told["nested"]
+
+
+@pytest.mark.parametrize("palette", PALETTES)
+@pytest.mark.parametrize("name", ["copy", "matmul", "sum_rows", "histogram"])
+def test_every_form_fits_a_phone_and_is_accessible(name, palette, forms, fresh):
+    page = fresh(forms[name], palette, 390)
+    page.emulate_media(reduced_motion="reduce")
+    page.locator(STEPPER).focus()
+    for _ in range(8):
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+        assert page.locator(".stepper-picture").evaluate("e => e.scrollWidth <= e.clientWidth"), "the picture is cut off"
+        assert page.evaluate("document.querySelector('program-stepper').getAnimations({ subtree: true }).length") == 0
+    found = Axe().run(page, context="program-stepper").response["violations"]
+    assert [problem["id"] for problem in found if problem["impact"] in ("serious", "critical")] == []

@@ -1,0 +1,27 @@
+"""The widgets' modules stay small: nothing is built, so what is written is what every reader loads."""
+
+import gzip
+
+import pytest
+
+from tests.docs.pages import ROOT
+
+ASSETS = ROOT / "docs" / "assets"
+REPLAYING = {"recorded.js", "stepper.js", "dance.js"}
+
+
+def weight(names: set[str]) -> int:
+    return sum(len(gzip.compress((ASSETS / name).read_bytes(), 9)) for name in names)
+
+
+@pytest.mark.parametrize("names, most", [({path.name for path in ASSETS.glob("*.js")}, 40_000), (REPLAYING, 22_000)])
+def test_scripts_stay_within_their_budget(names: set[str], most: int):
+    assert names >= REPLAYING
+    assert weight(names) <= most
+
+
+def test_every_script_and_style_is_loaded():
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    imported = "".join(path.read_text(encoding="utf-8") for path in ASSETS.glob("*.js"))
+    for path in [*ASSETS.glob("*.js"), *ASSETS.glob("*.css")]:
+        assert f"assets/{path.name}" in config or f'"./{path.name}"' in imported, path.name
