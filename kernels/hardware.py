@@ -56,10 +56,13 @@ def least_us(moved: int, copy_bytes: float) -> float:
 
 
 # --8<-- [start:fit]
-def programs_that_fit(registers: int, num_warps: int, shared: int, limits: dict[str, int]) -> dict[str, int]:
-    """How many programs a multiprocessor can hold at once, by each of its limits. The least of them is the answer.
+def programs_that_fit(
+    registers: int, num_warps: int, shared: int, limits: dict[str, int]
+) -> dict[str, int]:
+    """How many programs a multiprocessor can hold at once, by each of its limits.
 
-    Registers are handed out to whole warps, eight a thread at a time, from four equal parts of the register file.
+    The least of them is the answer. Registers are handed out to whole warps, eight a
+    thread at a time, from four equal parts of the register file.
     """
     registers_a_warp = (registers + 7) // 8 * 8 * 32
     warps = 4 * (limits["registers"] // 4 // registers_a_warp)

@@ -66,8 +66,10 @@ def files(machine: str, baked: Path = records.BAKED) -> dict[Path, str]:
     texts: dict[Path, str] = {}
     for name, (_, sources) in CHARTS.items():
         paths = {source: records.record_path(machine, "program", source, baked) for source in sources}
-        if all(path.exists() for path in paths.values()):
-            drawn = draw(name, {source: records.read(path) for source, path in paths.items()})
+        found = {source: records.read(path) for source, path in paths.items() if path.exists()}
+        # A program that checks without a GPU and measures with one leaves a record of either kind.
+        if len(found) == len(paths) and all(record["environment"]["gpu"] for record in found.values()):
+            drawn = draw(name, found)
             folder = baked / machine / "charts"
             for variant in (WIDE, NARROW):
                 texts[folder / f"{name}.{variant.name}.svg"] = drawn[variant.name]

@@ -99,8 +99,15 @@ def closure(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
 
 def kernels_imports(path: Path, root: Path = ROOT) -> list[tuple[Path, list[str]]]:
     """The `kernels` modules that a file imports names from. A name taken from the package counts for its own module."""
+    package = root / "kernels" / "__init__.py"
+    return imports_in(tree_of(path), path, root, tree_of(package) if package.exists() else None)
+
+
+@cache
+def imports_in(tree: ast.Module, path: Path, root: Path, package: ast.Module | None) -> list[tuple[Path, list[str]]]:
+    """The imports of one file; the package's own text is asked for because names may be taken from it."""
     imports: list[tuple[Path, list[str]]] = []
-    for node in ast.walk(tree_of(path)):
+    for node in ast.walk(tree):
         if not isinstance(node, ast.Import | ast.ImportFrom):
             continue
         whole = isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "kernels" for alias in node.names)
@@ -124,12 +131,74 @@ def module_of(module: str, name: str, root: Path = ROOT) -> Path:
 
 
 def code_hash(paths: Iterable[str | Path], root: Path = ROOT) -> str:
-    """A hash of what the code says: comments, docstrings, line breaks and the Python version do not enter."""
+    """A hash of what the code says: comments, docstrings, line breaks and the Python version do not enter.
+
+    The given files count whole. Of the library counts what they reach, definition by definition, which is also what
+    their published form carries: a change to another kernel of the same file makes nothing stale.
+    """
     digest = hashlib.sha256()
-    for path in closure(paths, root):
+    given = sorted({root / path for path in paths})
+    for path in given:
         said = canonical_text(path.read_text(encoding="utf-8"), str(path))
-        digest.update(f"[{json.dumps(str(path.relative_to(root)))},{said}]".encode())
+        digest.update(f"[{json.dumps(path.relative_to(root).as_posix())},{said}]".encode())
+    for (where, name), said in sorted(reached(given, root).items()):
+        digest.update(f"[{json.dumps([where, name])},{said}]".encode())
     return digest.hexdigest()
+
+
+def reached(given: list[Path], root: Path) -> dict[tuple[str, str], str]:
+    """What the given files reach in modules of the library: the text of each definition by its file and its name."""
+    found: dict[tuple[str, str], str] = {}
+    waiting = [(module, name) for path in given for module, names in kernels_imports(path, root) for name in names]
+    while waiting:
+        path, name = waiting.pop()
+        key = (path.relative_to(root).as_posix(), name)
+        if key in found or path in given:
+            continue
+        module = parts_of(path.read_text(encoding="utf-8"), str(path))
+        siblings = {name: sibling for sibling, names in kernels_imports(path, root) for name in names}
+        nodes = module.get(name, [])
+        if not nodes and name not in siblings and name:
+            raise RecordError(f"{path}: defines no {name}")
+        found[key] = json.dumps([canonical(node) for node in nodes], separators=(",", ":"))
+        used = {node.id for top in nodes for node in ast.walk(top) if isinstance(node, ast.Name)} | {name}
+        waiting += [(siblings[part], part) for part in used if part in siblings]
+        waiting += [(path, part) for part in (used - {name} | {""}) if part in module]
+    return found
+
+
+@cache
+def parts_of(text: str, where: str) -> dict[str, list[ast.stmt]]:
+    """A module's top-level statements by the names that they bind. Those that bind none stand under an empty name.
+
+    What happens only when the module is run as a program is left out.
+    """
+    parts: dict[str, list[ast.stmt]] = {}
+    body = parsed(text, where).body
+    for node in body[1:] if is_docstring(body) else body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            for alias in node.names:
+                alone = type(node)(**{**dict(ast.iter_fields(node)), "names": [alias]})
+                parts.setdefault((alias.asname or alias.name).split(".")[0], []).append(alone)
+        elif not (isinstance(node, ast.If) and "__name__" in ast.unparse(node.test)):
+            for name in bound_by(node) or {""}:
+                parts.setdefault(name, []).append(node)
+    return parts
+
+
+def bound_by(statement: ast.stmt) -> set[str]:
+    """The names that a top-level statement binds."""
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
+        return {statement.name}
+    found: set[str] = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found |= {(alias.asname or alias.name).split(".")[0] for alias in node.names}
+    return found
 
 
 def tree_of(path: Path) -> ast.Module:

@@ -157,7 +157,8 @@ class ProgramStepper extends Player {
     const all = [...this.sheets.values(), ...this.tensors];
     this.widest = Math.max(...all.map(({ columns }) => columns));
     this.most = Math.max(...all.map(({ rows }) => rows), this.widest);
-    this.unit = this.most <= NUMBERED ? 1.25 : Math.min(0.8, 13 / this.most);
+    const together = this.tensors.reduce((sum, { columns }) => sum + columns, 0);
+    this.unit = this.most <= NUMBERED ? 1.25 : Math.min(0.8, Math.max(13 / this.most / 2, Math.min(13 / this.most, 27 / together)));
     for (const drawn of this.tensors) {
       const places = this.accesses.filter((event) => event.tensor === drawn.name)
         .flatMap((event) => event.lanes.flatMap(([, first, count, step]) => [first, first + (count - 1) * step]))
@@ -211,7 +212,7 @@ class ProgramStepper extends Player {
       <div class="stepper-bar"><div class="choices">Program ${choices}</div><span class="stepper-count"></span>
         <code class="stepper-line" aria-hidden="true"></code>${controls()}</div>
       <div class="stepper-top"><pre class="stepper-code"><code></code></pre>${this.grid ? programGrid(ids, grid) : ""}</div>
-      <p class="stepper-given"><span>${given.length ? `Launched with ${given.join(", ")}.` : ""}</span><span class="keys">Click the picture, then ← and → step, space plays</span></p>
+      <p class="stepper-given"><span>${given.length ? `Launched with ${given.join(", ")}.` : ""}</span><span class="keys">${this.grid ? "Arrows choose in the grid; elsewhere" : "Click the picture, then"} ← and → step, space plays</span></p>
       <p class="stepper-sentence" aria-live="polite"></p>
       <div class="stepper-picture" role="img" aria-label="The block on chip and the tensors in memory"></div></div>`;
   }

@@ -43,7 +43,20 @@ def matmul(block: int) -> Run:
     return run
 
 
+def product() -> dict[str, Any]:
+    """The same product for the stepper, where tiles do not fit."""
+    a, b = quarters(24, 40).half(), quarters(40, 20).half()
+    c = torch.full((24, 20), float("nan"), dtype=torch.float16)
+    return {
+        "kernel": tiled_matmul_kernel,
+        "launch": lambda: tiled_matmul_kernel[(2, 2)](a, b, c, 24, 20, 40, BLOCK_M=16, BLOCK_N=16, BLOCK_K=16),
+        "tensors": {"a": a, "b": b, "c": c},
+        "most_values": 0,
+    }
+
+
 RUNS = {
+    "product": product,
     "add_128": add(128),
     "add_256": add(256),
     "add_512": add(512),

@@ -27,6 +27,10 @@ IMPLEMENTATIONS = {"blockwise", "row", "eager", "compile", "compile_max", "liger
 OPS |= {"double": r"[1-9]\d*"}
 IMPLEMENTATIONS |= {f"block_{block}_warps_{warps}" for block in (64, 256, 1024, 4096) for warps in (1, 2, 4, 8)}
 IMPLEMENTATIONS |= {"masked", "maskless", "split"}
+# Why write a kernel: the MLP's first half, tokens x width x hidden width, and its parts.
+OPS |= {"mlp_half": r"[1-9]\d*x[1-9]\d*x[1-9]\d*", "wave": r"[1-9]\d*"}
+OPS |= dict.fromkeys(("mlp_tail", "clipped_norm"), r"[1-9]\d*x[1-9]\d*")
+IMPLEMENTATIONS |= {"norm_linear", "linear", "product", "eager_two", "one_by_one"}
 PRIMARY = prepare.primary_machine()
 
 
@@ -99,14 +103,24 @@ def test_every_row_is_a_measurement_of_the_records_and_every_measurement_a_row(r
 
 TENSORS = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3, ("double", "fwd"): 2, ("negate", "fwd"): 2}
 
+TENSORS |= dict.fromkeys((("mlp_tail", "fwd"), ("clipped_norm", "fwd"), ("wave", "fwd")), 2)
+
+
+def of_a_product(shape: str) -> int:
+    """The elements of the two factors and of the result."""
+    m, k, n = map(int, shape.split("x"))
+    return m * k + k * n + m * n
+
 
 def test_the_bytes_are_those_of_the_definition():
     """Each input read once, each output written once: two and one, or one and one; backward, two and one."""
     wrong = []
     for row in table()[1]:
-        tensors = TENSORS[row["op"], row["direction"]]
-        elements = math.prod(map(int, row["shape"].split("x")))
-        if int(row["bytes"]) != tensors * elements * DTYPES[row["dtype"]]:
+        if row["op"] == "mlp_half":
+            elements = of_a_product(row["shape"])
+        else:
+            elements = TENSORS[row["op"], row["direction"]] * math.prod(map(int, row["shape"].split("x")))
+        if int(row["bytes"]) != elements * DTYPES[row["dtype"]]:
             wrong.append(list(row.values()))
     assert wrong == []
 

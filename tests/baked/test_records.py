@@ -1,5 +1,6 @@
 """Records: what enters the hash of their code, and that they are written whole or not at all."""
 
+import ast
 import errno
 import json
 import os
@@ -15,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from scripts import records
+from scripts import programs, records
 from scripts.records import RecordError, code_hash
 from tests.baked import trees
 
@@ -228,8 +229,81 @@ def tree(tmp_path) -> Path:
 def test_a_change_in_a_module_counts_where_the_program_reaches_it(tree, module, counts):
     before = code_hash(["snippets/tiny/plus.py"], tree)
     with (tree / f"kernels/{module}.py").open("a") as file:
-        file.write("X = 1\n")
+        file.write("print(1)\n")
     assert (code_hash(["snippets/tiny/plus.py"], tree) != before) is counts
+
+
+REACHED = """
+import json
+import os as operating
+from kernels.checks import check
+
+FIRST, SECOND = 1, 2
+TABLE = {"f": FIRST}
+if operating.name == "nt":
+    LIMIT = 3
+else:
+    LIMIT = 4
+
+def unused(x):
+    return json.dumps(x)
+
+def helper(x):
+    return x + TABLE["f"] + LIMIT
+
+class Tool:
+    def use(self, x):
+        check(x)
+        return helper(x)
+
+if __name__ == "__main__":
+    print(unused(1))
+"""
+COUNTING = {
+    "import os as operating": True,
+    "import json": False,
+    "1, 2": True,
+    '{"f"': True,
+    "LIMIT = 3": True,
+    "LIMIT = 4": True,
+    "json.dumps(x)": False,
+    "x + TABLE": True,
+    "check(x)": True,
+    "return helper": True,
+    "print(unused": False,
+}
+
+
+@pytest.mark.parametrize("part, counts", COUNTING.items())
+def test_of_a_module_counts_what_the_program_reaches(tree, part, counts):
+    trees.put(tree, {"kernels/tool.py": REACHED, "snippets/tiny/plus.py": "from kernels.tool import Tool\nTool().use(1)\n"})
+    before = code_hash(["snippets/tiny/plus.py"], tree)
+    changed = part.replace("import ", "import sys, ") if part.startswith("import") else part.replace("(x)", "(x, 5)")
+    changed = part.replace("1, 2", "1, 3").replace("= 3", "= 5").replace("= 4", "= 5") if changed == part else changed
+    changed = {'{"f"': '{"g"', "x + TABLE": "x - TABLE", "return helper": "return 2 * helper"}.get(part, changed)
+    changed = {"print(unused": "print(2, unused", "import os as operating": "import posix as operating"}.get(part, changed)
+    assert REACHED.count(part) == 1 and changed != part
+    trees.put(tree, {"kernels/tool.py": REACHED.replace(part, changed)})
+    assert (code_hash(["snippets/tiny/plus.py"], tree) != before) is counts
+
+
+def test_of_a_module_that_is_given_everything_counts(tree):
+    trees.put(tree, {"kernels/tool.py": REACHED})
+    before = code_hash(["kernels/tool.py"], tree)
+    trees.put(tree, {"kernels/tool.py": REACHED.replace("json.dumps", "json.loads")})
+    assert code_hash(["kernels/tool.py"], tree) != before
+
+
+def definitions(text: str) -> set[str]:
+    return {node.name for node in ast.parse(text).body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+
+
+def test_what_the_hash_follows_is_what_the_published_programs_carry():
+    library = set.union(*(definitions(path.read_text()) for path in (records.ROOT / "kernels").glob("*.py")))
+    for name in programs.snippet_names():
+        path = records.ROOT / "snippets" / f"{name}.py"
+        counted = {part for _, part in records.reached([path], records.ROOT)} & library
+        assert definitions(programs.inline(name)) - definitions(path.read_text()) == counted, name
 
 
 def test_a_name_taken_from_the_package_counts_for_its_module(tree):
@@ -349,7 +423,7 @@ def test_a_record_can_be_read_by_everyone(stored):
 WRITER = """
 import sys
 from pathlib import Path
-from scripts import records
+from scripts import programs, records
 
 number = 0
 while True:

@@ -1,6 +1,9 @@
 """Pages for widgets that stand on no page of the site: a finished page with another figure in the place of its own."""
 
 import re
+from collections.abc import Callable
+
+from playwright.sync_api import Page
 
 from tests.browser.conftest import Site
 
@@ -13,3 +16,21 @@ def add_page(site: Site, name: str, figure: str) -> str:
     (site.folder / "course" / name).mkdir(exist_ok=True)
     (site.folder / "course" / name / "index.html").write_text(text, encoding="utf-8")
     return f"course/{name}/"
+
+
+def reach(page: Page) -> None:
+    """Come near the picture that replays a recording: it loads then."""
+    page.locator("program-stepper, memory-dance").first.scroll_into_view_if_needed()
+    page.wait_for_selector(".stepper:not(.still)")
+
+
+def reaching(fresh: Callable[..., Page]) -> Callable[..., Page]:
+    """`fresh`, but a page that is opened at once is one whose picture the reader has come near."""
+
+    def make(path: str | None = None, *settings, **named) -> Page:
+        page = fresh(path, *settings, **named)
+        if path is not None:
+            reach(page)
+        return page
+
+    return make

@@ -6,12 +6,17 @@ from axe_playwright_python.sync_playwright import Axe
 from scripts import dance
 from tests.baked.test_traces_dances import LAWS, rows_of
 from tests.browser.conftest import PALETTES
-from tests.browser.probes import add_page
+from tests.browser.probes import add_page, reach, reaching
 from tests.browser.test_stepper import focused, said, tab_to
 
 pytestmark = pytest.mark.xdist_group("browser")
 RECORDINGS = "**/baked/cpu/traces/dances/**"
 LIVE, COUNT, SUM = ".dance", ".stepper-count", ".dance-sum"
+
+
+@pytest.fixture
+def fresh(fresh):
+    return reaching(fresh)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +104,7 @@ def test_it_plays_only_when_asked_and_stops_at_the_end(site, pages, fresh):
     page = fresh(None)
     page.clock.install()
     page.goto(site.url + pages["add"])
-    page.wait_for_selector(LIVE)
+    reach(page)
     page.clock.run_for(10_000)
     assert trip(page) == "Trip 0 of 24", "it plays on its own"
     page.locator(LIVE).focus()
@@ -119,6 +124,7 @@ def test_nothing_moves_under_reduced_motion(site, pages, fresh):
     page = fresh(None)
     page.emulate_media(reduced_motion="reduce")
     page.goto(site.url + pages["matmul"])
+    reach(page)
     page.locator(LIVE).focus()
     for _ in range(10):
         page.keyboard.press("ArrowRight")
@@ -161,6 +167,7 @@ def test_a_recording_that_fails_leaves_the_picture_and_a_line(site, pages, fresh
     page = fresh(None)
     page.route(RECORDINGS, lambda route: route.fulfill(body='{"source": ['))
     page.goto(site.url + pages["add"])
+    page.locator("memory-dance").scroll_into_view_if_needed()
     page.wait_for_selector(".stepper-note")
     assert "could not be loaded" in page.locator(".stepper-note").inner_text()
     assert "Loads x[0] to x[511]" in page.locator("memory-dance .still").inner_text()
@@ -171,7 +178,7 @@ def test_a_block_size_whose_recording_fails_leaves_the_one_before(site, pages, f
     page = fresh(None)
     page.route("**/dances/add_2048.json", lambda route: route.abort())
     page.goto(site.url + pages["add"])
-    page.wait_for_selector(LIVE)
+    reach(page)
     page.get_by_role("button", name="Step forward").click()
     page.get_by_role("button", name="Block size 2048").click()
     page.wait_for_selector(".stepper-note")

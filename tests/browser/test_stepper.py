@@ -11,7 +11,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from scripts import records, trace
 from tests.browser.conftest import PALETTES
-from tests.browser.probes import add_page
+from tests.browser.probes import add_page, reach, reaching
 
 pytestmark = pytest.mark.xdist_group("browser")
 ADD, SOFTMAX = "course/first-kernel/", "course/fused-softmax/"
@@ -26,6 +26,11 @@ ADD_STEPS = [
     ("out = x.to", "Program 3 adds x and y lane by lane into out."),
     ("tl.store(out_ptr", "Program 3 stores out[768] to out[999]; 24 lanes are masked off (they point past the end of out)."),
 ]
+
+
+@pytest.fixture
+def fresh(fresh):
+    return reaching(fresh)
 
 
 def said(page) -> str:
@@ -46,7 +51,6 @@ def tab_to(page, label: str) -> None:
 
 def test_a_program_is_stepped_by_keyboard_alone(fresh):
     page = fresh(ADD)
-    page.wait_for_selector(STEPPER)
     assert said(page) == "Program 0 asks for its number: pid = 0.", "it opens on another program than the first"
     tab_to(page, "Program 3")
     page.keyboard.press("Enter")
@@ -73,7 +77,6 @@ def test_a_program_is_stepped_by_keyboard_alone(fresh):
 
 def test_every_step_of_softmax_is_said_and_drawn(fresh):
     page = fresh(SOFTMAX)
-    page.wait_for_selector(STEPPER)
     page.locator(STEPPER).focus()
     page.get_by_role("button", name="Program 1", exact=True).click()
     told = []
@@ -94,7 +97,7 @@ def test_it_plays_only_when_asked_and_pauses(site, fresh):
     page = fresh(None)
     page.clock.install()
     page.goto(site.url + ADD)
-    page.wait_for_selector(STEPPER)
+    reach(page)
     page.clock.run_for(10_000)
     assert page.locator(".stepper-count").inner_text().startswith("Step 1 "), "it plays on its own"
     page.get_by_role("button", name="Program 3", exact=True).click()
@@ -157,6 +160,7 @@ def test_nothing_moves_under_reduced_motion(site, fresh):
     page = fresh(None)
     page.emulate_media(reduced_motion="reduce")
     page.goto(site.url + SOFTMAX)
+    reach(page)
     page.locator(STEPPER).focus()
     for _ in range(9):
         page.keyboard.press("ArrowRight")
@@ -168,7 +172,6 @@ def test_nothing_moves_under_reduced_motion(site, fresh):
 def test_on_a_phone_it_fits_and_is_accessible_at_every_step(palette, address, fresh):
     page = fresh(address, palette, 390)
     page.emulate_media(reduced_motion="reduce")
-    page.wait_for_selector(STEPPER)
     page.locator(STEPPER).focus()
     for _ in range(int(page.locator(".stepper-count").inner_text().split()[-1])):
         assert page.evaluate("document.documentElement.scrollWidth") == 390
@@ -198,6 +201,7 @@ def test_a_recording_that_fails_leaves_the_picture_and_a_line(broken, site, fres
     }
     page.route(RECORDINGS, answers[broken])
     page.goto(site.url + ADD)
+    page.locator("program-stepper").scroll_into_view_if_needed()
     page.wait_for_selector(".stepper-note")
     assert "could not be loaded" in page.locator(".stepper-note").inner_text()
     assert "24 lanes are masked off" in page.locator("program-stepper .still").inner_text()
@@ -205,10 +209,11 @@ def test_a_recording_that_fails_leaves_the_picture_and_a_line(broken, site, fres
 
 def test_instant_navigation_brings_it_along(fresh):
     page = fresh(ADD)
-    page.wait_for_selector(STEPPER)
     page.evaluate("window.marker = true")
     for name, kernel in (("Fused softmax", "softmax_kernel"), ("Your first kernel", "add_kernel")):
         page.locator(".md-nav--primary a", has_text=name).click()
+        page.wait_for_function("name => document.title.startsWith(name)", arg=name)
+        page.locator("program-stepper").scroll_into_view_if_needed()
         page.locator(f"{STEPPER}[aria-label^='{kernel}']").focus()
         page.keyboard.press("ArrowRight")
         assert page.locator(".stepper-count").inner_text().startswith("Step 2 ")
@@ -244,7 +249,6 @@ def through(page) -> list[str]:
 
 def test_a_program_is_chosen_in_a_grid_by_keyboard_and_by_pointer(forms, fresh):
     page = fresh(forms["copy"])
-    page.wait_for_selector(STEPPER)
     tab_to(page, "Program 0, 0")
     for key, program in (
         ("ArrowRight", "0, 1"),
@@ -297,7 +301,6 @@ def test_views_atomics_axes_and_transposes_are_said(forms, fresh):
     told = {}
     for name in ("sum_rows", "histogram", "transpose", "nested"):
         page = fresh(forms[name])
-        page.wait_for_selector(STEPPER)
         told[name] = through(page)
     assert "Program 0 loads x[0:4, 8:10]; 8 lanes are masked off and filled with 0." in told["sum_rows"]
     assert "Program 0 adds up its 4 by 4 lanes along axis 1, which leaves 4." in told["sum_rows"]
@@ -320,3 +323,15 @@ def test_every_form_fits_a_phone_and_is_accessible(name, palette, forms, fresh):
         assert page.evaluate("document.querySelector('program-stepper').getAnimations({ subtree: true }).length") == 0
     found = Axe().run(page, context="program-stepper").response["violations"]
     assert [problem["id"] for problem in found if problem["impact"] in ("serious", "critical")] == []
+
+
+def test_nothing_is_loaded_before_the_reader_comes_near(site, browser):
+    page = browser.new_page(viewport={"width": 1280, "height": 400})
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(site.url + ADD, wait_until="networkidle")
+    assert not [url for url in asked if "stepper.js" in url or "/traces/" in url]
+    assert page.locator("program-stepper .still").count() == 1
+    reach(page)
+    assert [url for url in asked if "/traces/" in url] == [site.url + "baked/cpu/traces/first_kernel/add.json"]
+    page.close()

@@ -18,7 +18,7 @@ def row_sum(row: int) -> Iterator[Step]:
         yield "load x", 13 * row + columns, columns < 13
         yield ("total",)
     yield ("sum",)
-    yield "store out", np.array(row)
+    yield "store out", np.array(row), np.array(True)
 
 
 def transpose(down: int, across: int) -> Iterator[Step]:
