@@ -326,10 +326,12 @@ def test_every_form_fits_a_phone_and_is_accessible(name, palette, forms, fresh):
 
 
 def test_nothing_is_loaded_before_the_reader_comes_near(site, browser):
-    page = browser.new_page(viewport={"width": 1280, "height": 400})
+    figure = (records.ROOT / "docs" / "generated" / "traces" / "first_kernel" / "add.html").read_text(encoding="utf-8")
+    address = add_page(site, "far", f'<div style="height: 3000px"></div>{figure}')
+    page = browser.new_page(viewport={"width": 1280, "height": 800})
     asked: list[str] = []
     page.on("request", lambda request: asked.append(request.url))
-    page.goto(site.url + ADD, wait_until="networkidle")
+    page.goto(site.url + address, wait_until="networkidle")
     assert not [url for url in asked if "stepper.js" in url or "/traces/" in url]
     assert page.locator("program-stepper .still").count() == 1
     reach(page)

@@ -20,6 +20,13 @@ def test_scripts_stay_within_their_budget(names: set[str], most: int):
     assert weight(names) <= most
 
 
+def test_a_widget_s_module_comes_only_where_it_is_used():
+    loader = (ASSETS / "widgets.js").read_text(encoding="utf-8")
+    config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    defined = [path.name for path in ASSETS.glob("*.js") if f'"./{path.name}"' in loader]
+    assert len(defined) >= 2 and not [name for name in defined if f"assets/{name}" in config]
+
+
 def test_every_script_and_style_is_loaded():
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     imported = "".join(path.read_text(encoding="utf-8") for path in ASSETS.glob("*.js"))
