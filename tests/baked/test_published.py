@@ -6,9 +6,9 @@ import math
 import re
 import statistics
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -18,19 +18,65 @@ from tests.docs import pages
 
 COLUMNS = "gpu,op,direction,shape,dtype,implementation,timing,ms_p20,ms_p50,ms_p80,bytes,flops,commit,measured_at"
 KEY = COLUMNS.split(",")[:7]
-OPS = {"add": r"[1-9]\d*", "softmax": r"[1-9]\d*x[1-9]\d*"}
-OPS |= {"negate": r"[1-9]\d*"}
 DIRECTIONS = {"fwd", "bwd"}
 DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2}
-IMPLEMENTATIONS = {"blockwise", "row", "eager", "compile", "compile_max", "liger", "unfused"}
-# The block model: one kernel, with blocks of several lengths and several warps.
-OPS |= {"double": r"[1-9]\d*"}
-IMPLEMENTATIONS |= {f"block_{block}_warps_{warps}" for block in (64, 256, 1024, 4096) for warps in (1, 2, 4, 8)}
-IMPLEMENTATIONS |= {"masked", "maskless", "split"}
-# Why write a kernel: the MLP's first half, tokens x width x hidden width, and its parts.
-OPS |= {"mlp_half": r"[1-9]\d*x[1-9]\d*x[1-9]\d*", "wave": r"[1-9]\d*"}
-OPS |= dict.fromkeys(("mlp_tail", "clipped_norm"), r"[1-9]\d*x[1-9]\d*")
-IMPLEMENTATIONS |= {"norm_linear", "linear", "product", "eager_two", "one_by_one"}
+FLAT, MATRIX, PRODUCT = (r"x".join([r"[1-9]\d*"] * sides) for sides in (1, 2, 3))
+PEERS = {"blockwise", "eager", "compile"}
+
+
+class Operation(NamedTuple):
+    """How an operation's rows are spelled, and the elements that it reads and writes in terms of its shape's sides."""
+
+    shape: str
+    implementations: set[str]
+    elements: Callable[..., int]
+
+
+def tensors(count: int) -> Callable[..., int]:
+    """So many tensors of the shape."""
+    return lambda *sides: count * math.prod(sides)
+
+
+def of_a_product(m: int, k: int, n: int) -> int:
+    """The two factors and the result."""
+    return m * k + k * n + m * n
+
+
+def blocks(*sizes: int, sign: str = "block_") -> set[str]:
+    return {f"{sign}{size}" for size in sizes}
+
+
+CAPPED = {"warps4", "warps4_cap64", "warps8", "warps8_cap48", "warps8_cap32", "warps16", "warps16_cap32", "warps32"}
+OPERATIONS = {
+    "add": Operation(FLAT, PEERS, tensors(3)),
+    "softmax": Operation(MATRIX, PEERS | {"row", "compile_max", "liger", "unfused"}, tensors(2)),
+    # Why write a kernel: the MLP's first half, tokens x width x hidden width, and its parts.
+    "mlp_half": Operation(PRODUCT, PEERS | {"product", "linear", "norm_linear"}, of_a_product),
+    "mlp_tail": Operation(MATRIX, PEERS | {"eager_two", "one_by_one"}, tensors(2)),
+    "clipped_norm": Operation(MATRIX, PEERS, tensors(2)),
+    "wave": Operation(FLAT, PEERS, tensors(2)),
+    # The block model: one kernel, with blocks of several lengths and several warps.
+    "double": Operation(FLAT, {f"{b}_warps_{w}" for b in blocks(64, 256, 1024, 4096) for w in (1, 2, 4, 8)}, tensors(2)),
+    "tile_copy": Operation(MATRIX, {"blockwise", "int32"}, tensors(2)),
+    "negate": Operation(FLAT, {"eager", "masked", "maskless", "split"}, tensors(2)),
+    # SRAM and HBM: the second side of a strided copy is its stride; a sweep moves the same bytes at every size in MB.
+    "blocked_add": Operation(FLAT, blocks(32, *(2**k for k in range(7, 15)), sign="block"), tensors(3)),
+    "strided_copy": Operation(MATRIX, {"blockwise"}, lambda count, stride: 2 * count),
+    "working_set_read": Operation(FLAT, {"blockwise"}, lambda megabytes: 0),
+    "working_set_copy": Operation(FLAT, {"blockwise"}, lambda megabytes: 0),
+    "memory_relu": Operation(FLAT, {"eager"}, tensors(2)),
+    "memory_amax": Operation(FLAT, {"eager"}, tensors(1)),
+    "memory_widen": Operation(FLAT, {"blockwise", "eager"}, tensors(3)),  # what is written is twice as wide
+    "matmul_by_tile": Operation(PRODUCT, blocks(16, 32, 64, 128), of_a_product),
+    "add_by_block": Operation(FLAT, blocks(*(2**k for k in range(7, 13))), tensors(3)),
+    # Patterns: every other column is half a matrix; a reduction writes next to nothing.
+    **dict.fromkeys(("square", "add_row", "transpose"), Operation(MATRIX, {"blockwise", "eager"}, tensors(2))),
+    "add_row_strided": Operation(MATRIX, {"blockwise", "eager"}, tensors(1)),
+    **dict.fromkeys(("row_sum", "largest"), Operation(MATRIX, {"blockwise", "eager"}, tensors(1))),
+    **dict.fromkeys(("total", "histogram"), Operation(MATRIX, {"blockwise", "atomic", "eager"}, tensors(1))),
+    "capped_softmax": Operation(MATRIX, CAPPED, tensors(2)),
+}
+NONE = Operation("", set(), tensors(0))
 PRIMARY = prepare.primary_machine()
 
 
@@ -57,13 +103,14 @@ def table(root: Path = records.ROOT) -> tuple[str, list[dict[str, str]]]:
 def faults(row: dict[str, str]) -> list[str]:
     """The fields of a row that are not as the format has them."""
     times = [float(row[f"ms_p{quantile}"]) for quantile in (20, 50, 80)]
+    operation = OPERATIONS.get(row["op"], NONE)
     right = {
         "gpu": re.fullmatch(r"NVIDIA \S.*|AMD \S.*", row["gpu"]),
-        "op": row["op"] in OPS,
-        "shape": re.fullmatch(OPS.get(row["op"], ""), row["shape"]),
+        "op": operation is not NONE,
+        "shape": re.fullmatch(operation.shape, row["shape"]),
         "direction": row["direction"] in DIRECTIONS,
         "dtype": row["dtype"] in DTYPES,
-        "implementation": row["implementation"] in IMPLEMENTATIONS,
+        "implementation": row["implementation"] in operation.implementations,
         "timing": row["timing"] in ("call", "graph"),
         "quantiles": 0 < times[0] <= times[1] <= times[2] < math.inf,
         "bytes": re.fullmatch(r"[1-9]\d*", row["bytes"]),
@@ -101,28 +148,20 @@ def test_every_row_is_a_measurement_of_the_records_and_every_measurement_a_row(r
     assert sorted(found) == sorted(expected)
 
 
-TENSORS = {("add", "fwd"): 3, ("softmax", "fwd"): 2, ("softmax", "bwd"): 3, ("double", "fwd"): 2, ("negate", "fwd"): 2}
-
-TENSORS |= dict.fromkeys((("mlp_tail", "fwd"), ("clipped_norm", "fwd"), ("wave", "fwd")), 2)
-
-
-def of_a_product(shape: str) -> int:
-    """The elements of the two factors and of the result."""
-    m, k, n = map(int, shape.split("x"))
-    return m * k + k * n + m * n
-
-
 def test_the_bytes_are_those_of_the_definition():
-    """Each input read once, each output written once: two and one, or one and one; backward, two and one."""
-    wrong = []
+    """Each input read once, each output written once."""
+    wrong, sweeps = [], {}
     for row in table()[1]:
-        if row["op"] == "mlp_half":
-            elements = of_a_product(row["shape"])
-        else:
-            elements = TENSORS[row["op"], row["direction"]] * math.prod(map(int, row["shape"].split("x")))
-        if int(row["bytes"]) != elements * DTYPES[row["dtype"]]:
+        elements = OPERATIONS[row["op"]].elements(*map(int, row["shape"].split("x")))
+        elements = elements * 3 // 2 if row["direction"] == "bwd" else elements  # softmax: two read, one written
+        if not elements:
+            sweeps.setdefault(row["op"], set()).add(row["bytes"])
+        elif int(row["bytes"]) != elements * DTYPES[row["dtype"]]:
             wrong.append(list(row.values()))
     assert wrong == []
+    assert sweeps.keys() == {"working_set_read", "working_set_copy"}
+    # A sweep reads or copies whole blocks, the same number of them within one in a hundred whatever the size.
+    assert all(max(map(int, moved)) < 1.01 * min(map(int, moved)) for moved in sweeps.values())
 
 
 GOOD = {"gpu": "NVIDIA H200", "op": "softmax", "direction": "fwd", "shape": "4x8", "dtype": "fp32", "implementation": "eager"}
