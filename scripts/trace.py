@@ -258,7 +258,7 @@ def element_html(name: str, trace: Record, src: str) -> str:
     special = masks(trace["programs"][-1]) and not masks(trace["programs"][0])
     hint = "Choose the last program to see the mask at work. " if special else ""
     caption = (
-        f"A recorded run of <code>{escape(trace['kernel'])}</code> on a small example, not on the inputs of the page’s programs: "
+        f"A recorded run of <code>{escape(trace['kernel'])}</code> on a small example, not on the inputs of the page’s scripts: "
         f"{grid} programs, each with a block of {lanes} positions, called lanes. {hint}"
         f"Triton {escape(triton)}’s interpreter ran the programs one after another; a GPU runs them in no order you may rely on."
     )
