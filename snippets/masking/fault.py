@@ -12,6 +12,7 @@ import triton
 import triton.language as tl
 
 
+# --8<-- [start:fault]
 @triton.jit
 def far_load_kernel(x_ptr, out_ptr, distance):
     tl.store(out_ptr, tl.load(x_ptr + distance))
@@ -31,4 +32,5 @@ try:
     torch.zeros(1, device="cuda")
 except RuntimeError as error:
     print(f"an innocent line after that: {str(error).splitlines()[0]}")
+# --8<-- [end:fault]
 assert 18 < k < 40, "the mistake this program shows did not happen"
