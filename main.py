@@ -17,23 +17,23 @@ def define_env(env):
 
 
 def gbps(value):
-    return f"{value:,.0f} GB/s"
+    return f"{value:,.0f}\u00a0GB/s"
 
 
 def tflops(value):
-    return f"{value:,.0f} TFLOP/s"
+    return f"{value:,.0f}\u00a0TFLOP/s"
 
 
 def us(value):
     """Microseconds, with three significant digits below a thousand."""
-    return f"{value:,.0f} µs" if value >= 100 else f"{value:.1f} µs" if value >= 10 else f"{value:.2f} µs"
+    return f"{value:,.0f}\u00a0µs" if value >= 100 else f"{value:.1f}\u00a0µs" if value >= 10 else f"{value:.2f}\u00a0µs"
 
 
 def ms(value):
     """Milliseconds of a number of microseconds, with three significant digits below a thousand; charts say it likewise."""
     value /= 1e3
     digits = 0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3
-    return f"{value:,.{digits}f} ms"
+    return f"{value:,.{digits}f}\u00a0ms"
 
 
 def times(value):
@@ -45,7 +45,7 @@ def percent(value):
 
 
 def gigabytes(value):
-    return f"{value / 1e9:.2f} GB"
+    return f"{value / 1e9:.2f}\u00a0GB"
 
 
 def count(value):

@@ -174,9 +174,9 @@ export class Player extends HTMLElement {
     event.preventDefault();
   }
 
-  // Space presses the buttons that act; on one that chooses it plays, as elsewhere in the picture.
+  // Space presses the button it stands on; anywhere else in the picture it plays.
   spaceIsOurs(event) {
-    return event.key === " " && !event.target.closest("select, .scroll, button:not([data-pick])");
+    return event.key === " " && !event.target.closest("select, .scroll, button");
   }
 
   go(step) {

@@ -339,8 +339,9 @@ const programGrid = (ids, [, columns]) => `<div class="program-grid"><span>Progr
     `<button type="button" data-pick="${i}" aria-label="Program ${id}">${id.replace(" ", "")}</button>`).join("")}</div></div>`;
 
 function line(text, number, event) {
-  if (number < event.line || number > (event.last_line ?? event.line)) return `<span class="line">${safe(text)}</span>`;
-  return `<span class="line lit" aria-current="step">${marked(text, event)}</span>`;
+  const hang = `style="--hang:${text.search(/\S/) + 2}ch"`; // a wrapped line goes on to the right of where it began
+  if (number < event.line || number > (event.last_line ?? event.line)) return `<span class="line" ${hang}>${safe(text)}</span>`;
+  return `<span class="line lit" ${hang} aria-current="step">${marked(text, event)}</span>`;
 }
 
 function marked(text, event) {
