@@ -174,9 +174,9 @@ export class Player extends HTMLElement {
     event.preventDefault();
   }
 
-  // Space presses the button it stands on; anywhere else in the picture it plays.
+  // Space presses the buttons that act; on one that chooses it plays, as elsewhere in the picture.
   spaceIsOurs(event) {
-    return event.key === " " && !event.target.closest("select, .scroll, button");
+    return event.key === " " && !event.target.closest("select, .scroll, button:not([data-pick])");
   }
 
   go(step) {

@@ -280,7 +280,9 @@ def test_losses_are_said_in_words():
     assert re.search(r"some peer is faster in [1-9]\d* of \d+ cases, at most in .*, where Liger-Kernel is at 0\.", behind)
 
 
-@pytest.mark.parametrize(("time", "words"), [(0.93456, "0.935 ms"), (1.1591, "1.16 ms"), (4.7509, "4.75 ms"), (30.04, "30.0 ms")])
+@pytest.mark.parametrize(
+    ("time", "words"), [(0.93456, "0.935\u00a0ms"), (1.1591, "1.16\u00a0ms"), (4.7509, "4.75\u00a0ms"), (30.04, "30.0\u00a0ms")]
+)
 def test_a_time_reads_in_a_chart_as_in_the_text(time, words):
     record = copy.deepcopy(RECORDS["fused_softmax/traffic"])
     record["counters"] = [{**row, "ms": time} for row in record["counters"][-1:]]
