@@ -58,7 +58,7 @@ case "$*" in *" clean"|*" raises")
     exit 0;;
 esac
 echo '========= Invalid __global__ read of size 4 bytes'
-echo '=========     at plus_kernel+0x90 in /tmp/some folder/plus.py:12'
+echo '=========     at plus_kernel+0x90 in /elsewhere/some folder/plus.py:12'
 echo '=========     Access at 0x7f52a4c00fa0 is out of bounds'
 echo '=========     and is 1 bytes after the nearest allocation at 0x7f52a4c00000 of size 4,000 bytes'
 echo '========= Target process: 4711'
