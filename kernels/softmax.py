@@ -6,8 +6,9 @@ Subtracting the row's maximum changes nothing in exact arithmetic and keeps exp 
 For n elements of e bytes the forward pass reads ne bytes and writes ne; the backward pass reads 2ne and
 writes ne. Both do about 5 floating-point operations an element, so the memory sets the time.
 
-The kernels here keep one whole row on chip. `softmax_short` packs several short rows into a program and
-`softmax_long` walks rows that are too long to keep; `softmax_route` says which of the three serves a shape.
+The kernels here keep one whole row on chip. `softmax_short` packs several short rows into a program, and does without
+a mask where a row fills its block; `softmax_long` walks rows that are too long to keep. `softmax_route` says which of
+the three serves a shape.
 """
 
 import torch
@@ -71,17 +72,25 @@ def softmax_row_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) ->
 
 
 def softmax_route(n_columns: int, dtype: torch.dtype, backward: bool = False) -> str:
-    """Say in a word which kernel serves rows of this length and dtype: `short`, `row` or `long`.
+    """Say in a word which kernel serves rows of this length and dtype: `short`, `full`, `row` or `long`.
 
-    The limits are where one kernel overtook another when all were timed on one GPU, an H200.
+    `full` is `short` with one row a program and no mask. The limits are where one kernel overtook another when all
+    were timed on one GPU, an H200.
     """
     if n_columns <= (256 if backward else 512):
         return "short"
+    if n_columns in (512, 1024, 2048, 4096):
+        return "full"
     return "row" if n_columns <= (32768 if backward or dtype == torch.float32 else 16384) else "long"
 
 
-FORWARD = {"short": softmax_short, "row": softmax_row, "long": softmax_long}
-BACKWARD = {"short": softmax_short_backward, "row": softmax_row_backward, "long": softmax_long_backward}
+FORWARD = {"short": softmax_short, "full": softmax_short, "row": softmax_row, "long": softmax_long}
+BACKWARD = {
+    "short": softmax_short_backward,
+    "full": softmax_short_backward,
+    "row": softmax_row_backward,
+    "long": softmax_long_backward,
+}
 
 
 def rows_of(x: torch.Tensor, dim: int) -> torch.Tensor:

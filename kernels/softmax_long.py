@@ -48,7 +48,15 @@ def softmax_long_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, LAN
 
 @triton.jit
 def softmax_long_backward_kernel(
-    y_ptr, dy_ptr, dx_ptr, y_row_stride, dy_row_stride, dx_row_stride, n_columns, BLOCK: tl.constexpr
+    y_ptr,
+    dy_ptr,
+    dx_ptr,
+    y_row_stride,
+    dy_row_stride,
+    dx_row_stride,
+    n_columns,
+    BLOCK: tl.constexpr,
+    FULL: tl.constexpr,
 ):
     # This program owns one row, and holds one BLOCK of it at a time.
     row = tl.program_id(0).to(tl.int64)
@@ -57,14 +65,14 @@ def softmax_long_backward_kernel(
     products = tl.zeros([BLOCK], tl.float32)
     for start in range(0, n_columns, BLOCK):
         columns = start + tl.arange(0, BLOCK)  # [BLOCK]
-        mask = columns < n_columns  # [BLOCK]
+        mask = (columns < n_columns) | FULL  # [BLOCK]
         y = tl.load(y_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
         dy = tl.load(dy_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
         products += y * dy
     dot = tl.sum(products, axis=0)
     for start in range(0, n_columns, BLOCK):
         columns = start + tl.arange(0, BLOCK)  # [BLOCK]
-        mask = columns < n_columns  # [BLOCK]
+        mask = (columns < n_columns) | FULL  # [BLOCK]
         y = tl.load(y_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
         dy = tl.load(dy_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
         tl.store(dx_ptr + row * dx_row_stride + columns, y * (dy - dot), mask=mask, eviction_policy="evict_first")
@@ -83,5 +91,8 @@ def softmax_long(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 def softmax_long_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = y.shape
     strides = (y.stride(0), dy.stride(0), dx.stride(0))
-    softmax_long_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, BLOCK=8192, num_warps=32)
+    # Rows whose length 8 does not divide are loaded element by element, which takes more registers.
+    block = 8192 if n_columns % 8 else 16384
+    meta = {"BLOCK": block, "FULL": n_columns % block == 0, "num_warps": 32}
+    softmax_long_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, **meta)
     return dx

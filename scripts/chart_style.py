@@ -96,6 +96,7 @@ SERIES = {
     "recopy": Series("Copying, half read and half written", "peer-1", "s", dashes=(6, 2.5)),
     "useful": Series("Bytes used", "ours", "o", width=2.4),
     "moved": Series("Bytes moved", "memory", "s", dashes=(6, 2.5)),
+    "from_memory": Series("a byte moved to or from HBM, counted", "ours", "o", width=0),
     "asked": Series("a byte that the programs load and store", "ours", "o", width=0, hollow=True),
     "taken": Series("Time", "peer-2", "^", dashes=(6, 2.5)),
     "masked": Series("Mask everywhere", "ours", "o", width=2.4),

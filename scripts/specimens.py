@@ -53,7 +53,7 @@ class Specimen:
 
 
 def launched(
-    kernel: str, launcher: str, rows: int, registers: dict[int, int], spills: dict[int, int] | None = None
+    kernel: str, launcher: str, rows: int, registers: dict[int, int], spills: dict[int, int] | None = None, prefix: str = ""
 ) -> list[Specimen]:
     """The kernel as `launcher`, a function of the same file, launches it for rows of each length in `registers`.
 
@@ -62,7 +62,7 @@ def launched(
     found = []
     for length, bound in registers.items():
         for dtype in DTYPES if length % 16 else ("fp32", "bf16"):
-            label, allowed = f"{length}-{dtype}", (spills or {}).get(length, 0)
+            label, allowed = f"{prefix}{length}-{dtype}", (spills or {}).get(length, 0)
             found.append(Specimen(kernel, label, bound, SHARED_BYTES, allowed, launcher, (rows, length), dtype))
     return found
 
@@ -80,21 +80,25 @@ ADD = [
     for length in (2**28, 98_433)
     for dtype in DTYPES
 ]
-SHORT = {1: 72, 2: 184, 4: 176, 8: 168, 16: 80, 32: 80, 64: 80, 128: 72, 256: 64, 500: 80, 512: 64}
-SHORT_BACKWARD = {1: 40, 2: 88, 4: 104, 8: 112, 16: 48, 32: 48, 64: 48, 128: 56, 250: 56, 256: 64}
+SHORT = {1: 184, 2: 184, 4: 184, 8: 184, 16: 80, 32: 80, 64: 80, 128: 72, 256: 64, 500: 88, 512: 64}
+SHORT_BACKWARD = {1: 88, 2: 88, 4: 104, 8: 112, 16: 48, 32: 48, 64: 48, 128: 56, 250: 72, 256: 64, 512: 64}
+FULL = {1: 32, 8: 48, 64: 32, 256: 64, 512: 64, 1024: 40, 2048: 56, 4096: 104}
+FULL_BACKWARD = {1: 32, 8: 48, 64: 40, 256: 40, 512: 40, 1024: 40, 2048: 56, 4096: 40}
 ROW = {1024: 40, 2048: 40, 4001: 96, 4096: 64, 8192: 48, 16384: 40, 32768: 64}
 ROW_BACKWARD = {512: 32, 1024: 32, 2048: 32, 4001: 48, 4096: 40, 8192: 48, 16384: 40, 32768: 64}
 LONG = {32768: 32, 65536: 32, 65537: 64, 262144: 48}
-LONG_BACKWARD = {65536: 40, 65537: 40}
+LONG_BACKWARD = {65536: 48, 65537: 40, 100_000: 56, 131072: 48}
 # Rows of two to eight elements keep an address for every element, more than fits.
-SHORT_SPILLS, SHORT_BACKWARD_SPILLS = {2: 8, 4: 8}, {2: 32, 4: 16, 8: 8}
+SHORT_SPILLS, SHORT_BACKWARD_SPILLS = {2: 8, 4: 48}, {2: 32, 4: 16, 8: 8}
 
 SHORT_FILE, ROW_FILE, LONG_FILE = "kernels/softmax_short.py", "kernels/softmax.py", "kernels/softmax_long.py"
 SOFTMAX = [
-    *launched(f"{SHORT_FILE}:softmax_short_kernel", "softmax_short", 100_000, SHORT, SHORT_SPILLS),
+    *launched(f"{SHORT_FILE}:softmax_short_kernel", "softmax_short", 100_001, SHORT, SHORT_SPILLS),
+    *launched(f"{SHORT_FILE}:softmax_short_kernel", "softmax_short", 2**17, FULL, prefix="full-"),
     *launched(
-        f"{SHORT_FILE}:softmax_short_backward_kernel", "softmax_short_backward", 100_000, SHORT_BACKWARD, SHORT_BACKWARD_SPILLS
+        f"{SHORT_FILE}:softmax_short_backward_kernel", "softmax_short_backward", 100_001, SHORT_BACKWARD, SHORT_BACKWARD_SPILLS
     ),
+    *launched(f"{SHORT_FILE}:softmax_short_backward_kernel", "softmax_short_backward", 2**17, FULL_BACKWARD, prefix="full-"),
     *launched(f"{ROW_FILE}:softmax_kernel", "softmax_row", 4096, ROW),
     *launched(f"{ROW_FILE}:softmax_backward_kernel", "softmax_row_backward", 4096, ROW_BACKWARD),
     *launched(f"{LONG_FILE}:softmax_long_kernel", "softmax_long", 512, LONG),
@@ -248,6 +252,7 @@ MEMORY = [
     called("snippets/memory/working_set.py:recopy_kernel", x_ptr="*fp32", y_ptr="*fp32", n_blocks=61, n_steps=497, BLOCK=2048),
     Specimen("snippets/memory/predict.py:widen_kernel", "call", 40, 2048, arguments=WIDENED),
     called("snippets/memory/strides.py:strided_kernel", x_ptr="*fp32", out_ptr="*fp32", stride=2, BLOCK=1024),
+    Specimen("snippets/memory/roofline.py:product_kernel", "call", 144, TILE_BYTES, arguments=PRODUCT_OF),
     Specimen("snippets/memory/places.py:staged_kernel", "call", 144, TILE_BYTES, arguments=PRODUCT_OF),
     Specimen("snippets/memory/places.py:turning_kernel", "call", 48, 64 * 64 * 4, arguments=SQUARE_OF),
     Specimen("snippets/memory/too_large.py:large_tile_kernel", "call", 48, 64 * 64 * 4, arguments=LARGE_OF),

@@ -12,12 +12,16 @@ if not torch.cuda.is_available():
 from kernels.softmax import softmax_kernel
 
 # --8<-- [start:registers]
-print(" columns  registers a thread  bytes spilled a thread  bytes of shared memory")
-for k in range(10, 18):
-    columns = 2**k
-    x = torch.randn(4, columns, device="cuda")
+lengths = [2**k for k in range(10, 18)]
+asked = [(columns, None) for columns in lengths] + [(lengths[-1], 64)]
+print(" columns  registers a thread  bytes spilled a thread")
+for columns, most in asked:
+    x = torch.randn(4, columns, device="cuda").to(torch.bfloat16)
     y = torch.empty_like(x)
-    compiled = softmax_kernel[(4,)](x, y, columns, columns, columns, BLOCK=columns, num_warps=32)
-    print(f"{columns:8,}  {compiled.n_regs:18}  {4 * compiled.n_spills:22}  {compiled.metadata.shared:22}")
-# --8<-- [end:registers]
+    compiled = softmax_kernel[(4,)](
+        x, y, columns, columns, columns, BLOCK=columns, num_warps=32, maxnreg=most
+    )
+    note = f"  maxnreg={most}" if most else ""
+    print(f"{columns:8,}  {compiled.n_regs:18}  {4 * compiled.n_spills:22}{note}")
     torch.testing.assert_close(y, torch.softmax(x, dim=-1))
+# --8<-- [end:registers]

@@ -31,11 +31,19 @@ def records_of_memory(synthetic: Callable[..., Record]) -> list[Record]:
     ]
     blocks = [32, 128, 1024, 16384]
     additions = [row("blocked_add", "1000", 0.8 + 9 / block, 10**9, 1, f"block{block}") for block in blocks]
+    shape, flops, tiles = "8192x8192x8192", 2 * 8192**3, [16, 32, 64, 128, 256]
+    kernels = [row("roofline_add", "1000", 0.75, 3 * 2**30, 2**28), row("roofline_softmax", "32768x8192", 0.26, 2**30, 5 * 2**28)]
+    kernels += [row("product", shape, 700 / tile, 3 * 2**27, flops, f"tile{tile}") for tile in tiles]
+    kernels += [row("product", shape, 1.5, 3 * 2**27, flops, "library")]
+    moved = [3.2e9, 1.07e9, *(2.6e11 / tile for tile in tiles), 8e8]
     steps = [1, 2, 4, 8, 16, 32]
     strided = [row("strided_copy", f"1000x{step}", 0.13 * min(step, 8), 2**29) for step in steps]
     return [
         synthetic("memory/levels", figures={"bus_gbps": 4300, "l2_bytes": 40 * 10**6}),
         synthetic("memory/working_set", measurements=sweep, ceilings=ceilings),
         synthetic("memory/block_sizes", measurements=additions, counters=[counted(2e9, 1e9, 1) for _ in blocks]),
+        synthetic(
+            "memory/roofline", measurements=kernels, ceilings=ceilings, counters=[counted(0.8 * m, 0.2 * m, 1) for m in moved]
+        ),
         synthetic("memory/strides", measurements=strided, counters=[counted(2.7e8 * min(s, 8), 2.5e8, 1) for s in steps]),
     ]

@@ -20,6 +20,26 @@ def test_the_copy_of_the_same_run_is_in_the_table(name):
     assert 4000.0 in limit.values()
 
 
+def test_the_roofline_divides_operations_by_bytes_counted_and_asked_for():
+    rows = {row["kernel"]: row for row in table("memory_roofline")}
+    programs, steps = (8192 // 64) ** 2, 8192 // 32
+    asked = programs * (2 * steps * 64 * 32 * 2 + 64 * 64 * 2)  # two tiles of 64 by 32 a step, and one of 64 by 64 written
+    tile = rows["tile 64"]
+    assert tile["bytes asked for"] == asked
+    assert tile["operations a byte asked for"] == pytest.approx(2 * 8192**3 / asked, rel=1e-4)
+    assert tile["operations a byte counted"] == pytest.approx(2 * 8192**3 / (2.6e11 / 64), rel=1e-4)
+    assert tile["rate (GFLOP/s)"] == pytest.approx(2 * 8192**3 / (700 / 64 * 1e-3) / 1e9, rel=1e-4)
+    assert rows["add"]["operations a byte counted"] == pytest.approx(2**28 / 3.2e9, rel=1e-3)
+    assert rows["large matrix product (the roof)"]["rate (GFLOP/s)"] == pytest.approx(2 * 8192**3 / 1.5e-3 / 1e9, rel=1e-4)
+
+
+def test_trips_have_the_bytes_of_both_operations():
+    rows = table("memory_trips")
+    assert [(row["operation"], row["block or tile"]) for row in rows[:2]] == [("Addition", 32), ("Addition", 128)]
+    products = [row for row in rows if row["operation"] == "Matrix product"]
+    assert [row["moved (GB)"] for row in products] == [round(260 / tile, 1) for tile in (16, 32, 64, 128, 256)]
+
+
 def test_moved_bytes_are_the_counted_ones():
     moved = [row for row in table("memory_strides") if row["bytes counted"] == "Bytes moved"]
     assert [row["bytes"] for row in moved] == [int(2.7e8 * min(stride, 8)) + int(2.5e8) for stride in (1, 2, 4, 8, 16, 32)]
@@ -28,6 +48,9 @@ def test_moved_bytes_are_the_counted_ones():
 @pytest.mark.parametrize(
     ("name", "source"),
     [
+        ("memory_roofline", "memory/roofline"),
+        ("memory_trips", "memory/roofline"),
+        ("memory_trips", "memory/block_sizes"),
         ("memory_strides", "memory/strides"),
     ],
 )

@@ -23,7 +23,7 @@ from tests.kernels.numerics import (
 )
 from tests.needs import need_free_memory, needs
 
-ROUTES = ("short", "row", "long")
+ROUTES = ("short", "full", "row", "long")
 
 
 def last_of_route(route: str, dtype: torch.dtype) -> int:
@@ -58,7 +58,7 @@ def within(reads: list, writes: list):
 def test_the_routes_meet_the_dtypes_they_are_for():
     for dtype in DTYPES:
         assert 1 <= last_of_route("short", dtype) < last_of_route("row", dtype) < 2**18
-    assert [softmax_route(n, torch.bfloat16) for n in (1, 4096, 2**18)] == list(ROUTES)
+    assert [softmax_route(n, torch.bfloat16) for n in (1, 4096, 5000, 2**18)] == list(ROUTES)
 
 
 @pytest.mark.parametrize(("dtype", "columns"), CASES)
@@ -89,14 +89,19 @@ def assert_gradient(x: torch.Tensor, dy: torch.Tensor, dim: int, create_graph: b
     assert_within(dx, expected, softmax_backward_error(y64, dy, x.dtype, softmax_error(x.detach(), dim, x.dtype), dim))
 
 
-LENGTHS = {"short": (1, 3, 100, 512), "row": (1, 513, 1024, 3000), "long": (5, 4096, 9000)}
+LENGTHS = {"short": (1, 3, 100, 512), "full": (1, 64, 512, 4096), "row": (1, 513, 1024, 3000), "long": (5, 4096, 9000)}
 DIRECT = [(route, columns) for route in ROUTES for columns in LENGTHS[route]]
+
+
+def rows_for(route: str, columns: int) -> int:
+    """As many rows as `route` is for: ragged tiles of short ones, whole tiles of full ones."""
+    return shape_for(columns)[0] if route == "short" else 3 * max(1, 1024 // columns) if route == "full" else 3
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize(("route", "columns"), DIRECT)
 def test_kernel_touches_its_rows_and_nothing_else(route, columns, dtype, device):
-    rows = shape_for(columns)[0] if route == "short" else 3
+    rows = rows_for(route, columns)
     x = poisoned(random(rows, columns, dtype=dtype, device=device) - 3)
     y, buffer = guarded((rows, columns), dtype, device)
     with within([x], [y]):
@@ -108,7 +113,7 @@ def test_kernel_touches_its_rows_and_nothing_else(route, columns, dtype, device)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize(("route", "columns"), DIRECT)
 def test_backward_kernel_touches_its_rows_and_nothing_else(route, columns, dtype, device):
-    rows = shape_for(columns)[0] if route == "short" else 3
+    rows = rows_for(route, columns)
     y = poisoned(torch.softmax(random(rows, columns, device=device), -1).to(dtype), gap=2)
     dy = poisoned(random(rows, columns, dtype=dtype, device=device, scale=8, seed=1) + 5, gap=7)
     dx, buffer = guarded((rows, columns), dtype, device)
@@ -339,7 +344,7 @@ def test_on_the_gpu_at_full_width(columns, dtype, device):
 
 
 @needs("cuda")
-@pytest.mark.parametrize("columns", [256, 8192, 65_536])
+@pytest.mark.parametrize("columns", [256, 4096, 8192, 65_536])
 def test_more_than_two_to_the_31_elements(columns, device):
     need_free_memory(60)
     rows, dtype = 2**31 // columns + 5, torch.bfloat16
