@@ -229,11 +229,15 @@ def write_compatibility() -> None:
     """Two tables: what each version of Triton passed and compiled, and which GPUs ran the library."""
     found = [record for _, record in records.all_records("cpu") if record["kind"] == "matrix"] if "cpu" in machines() else []
     rows = [["Triton", "torch", "NumPy", "tests passed", "failed", *(found[0]["targets"] if found else [])]]
+    by_version: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for record in found:
-        tests = record["tests"]
-        compiled = [f"{target['compiled']} of {target['specimens']}" for target in record["targets"].values()]
-        versions = [record["environment"]["triton"], record["environment"]["torch"], record["versions"]["numpy"]]
-        rows.append([*versions, tests["passed"], tests["failed"], *compiled])
+        installed = (record["environment"]["triton"], record["environment"]["torch"], record["versions"]["numpy"])
+        by_version.setdefault(installed, []).append(record)
+    for installed, parts in by_version.items():
+        tests = [sum(record["tests"][key] for record in parts) for key in ("passed", "failed")]
+        targets = [[record["targets"][name] for record in parts] for name in parts[0]["targets"]]
+        sums = [[sum(target[key] for target in same) for key in ("compiled", "specimens")] for same in targets]
+        rows.append([*installed, *tests, *(f"{done} of {all_of}" for done, all_of in sums)])
     records.write_text(DOCS / "generated" / "compatibility.html", html_table(rows, "What each version of Triton passed"))
     rows = [["GPU", "driver", "Triton", "torch", "last bake", "records", "state"]]
     for machine in machines():

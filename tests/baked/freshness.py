@@ -19,7 +19,7 @@ class Listing(Bake):
 def wanted(machine: str) -> Wanted:
     """The name of every record that a machine should have, with the files of code it comes from."""
     work = {name: code for name, code, _ in Listing(machine == "cpu").work()}
-    return work | ({f"matrix/{version}": matrix.code() for version in matrix.versions()} if machine == "cpu" else {})
+    return work | ({f"matrix/{part}": matrix.code(part) for part in matrix.parts()} if machine == "cpu" else {})
 
 
 def command(machine: str, name: str) -> str:

@@ -180,7 +180,7 @@ def test_each_kind_of_record_is_renewed_by_its_own_command(copy):
         f"{PRIMARY}/compiled/add_kernel: {older}/bake.py --only 'compiled/add_kernel' on a CUDA machine ({PRIMARY})",
         f"cpu/first_kernel/launch: {older}/bake.py --cpu --only 'first_kernel/launch'",
         f"cpu/traces/first_kernel/add: {older}/bake.py --cpu --only 'traces/first_kernel/add'",
-        f"cpu/matrix/3.6.0: {older}/matrix.py 3.6.0",
+        f"cpu/matrix/3.6.0/add: {older}/matrix.py 3.6.0/add",
     ]
     assert set(lines) <= set(found(copy))
 
