@@ -18,8 +18,10 @@ def scale_kernel(x_ptr, y_ptr, x_stride, n, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n
-    x = tl.load(x_ptr + row * x_stride + columns, mask=mask, other=-float("inf")).to(tl.float32)
-    y = tl.where(mask, -x, tl.sum(x[None, :], axis=1)) + tl.sum(x[None, :], axis=1)
+    x = tl.load(x_ptr + row * x_stride + columns, mask=mask, other=-float("inf"))
+    x = x.to(tl.float32)
+    total = tl.sum(x[None, :], axis=1)
+    y = tl.where(mask, -x, total) + tl.sum(x[None, :], axis=1)
     tl.store(y_ptr + columns, y, mask=mask)
 
 
@@ -37,9 +39,9 @@ arithmetic: row * x_stride -> ((row) + (x_stride))
 stride: x_stride -> (x_stride + 1)
 mask: mask -> (mask) | True
 other: -float("inf") -> 0.0
-conversion: tl.load(x_ptr + row * x_stride + columns, mask=mask, other=-float("inf")).to(tl.float32) -> tl.load(x_ptr + row * x_stride + columns, mask=mask, other=-float("inf"))
-choice: tl.where(mask, -x, tl.sum(x[None, :], axis=1)) -> tl.where(mask, tl.sum(x[None, :], axis=1), -x)
-arithmetic: tl.where(mask, -x, tl.sum(x[None, :], axis=1)) + tl.sum(x[None, :], axis=1) -> ((tl.where(mask, -x, tl.sum(x[None, :], axis=1))) - (tl.sum(x[None, :], axis=1)))
+conversion: x.to(tl.float32) -> x
+choice: tl.where(mask, -x, total) -> tl.where(mask, total, -x)
+arithmetic: tl.where(mask, -x, total) + tl.sum(x[None, :], axis=1) -> ((tl.where(mask, -x, total)) - (tl.sum(x[None, :], axis=1)))
 arithmetic: -x -> (x)
 function: tl.sum -> tl.max
 function: tl.sum -> tl.max (2)
