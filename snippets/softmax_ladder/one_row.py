@@ -11,6 +11,12 @@ if not torch.cuda.is_available():
 
 from kernels.benchmark import Benchmark
 
+# --8<-- [start:imports]
+import torch
+import triton
+import triton.language as tl
+# --8<-- [end:imports]
+
 # --8<-- [start:one_row]
 from kernels.softmax import softmax_reference, softmax_row
 
