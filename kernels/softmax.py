@@ -84,7 +84,7 @@ def softmax_route(n_columns: int, dtype: torch.dtype, backward: bool = False, n_
         return "full"
     if n_columns <= (32768 if backward or dtype == torch.float32 else 16384):
         return "row"
-    return "split" if n_rows * n_columns <= 2**24 else "long"
+    return "split" if n_rows <= 64 else "long"
 
 
 FORWARD = {

@@ -18,8 +18,8 @@ import triton.language as tl
 @triton.jit
 def softmax_parts_kernel(x_ptr, peak_ptr, x_row_stride, n_columns, n_parts, BLOCK: tl.constexpr):
     # This program reduces one part of a row, BLOCK neighboring elements.
-    program = tl.program_id(0)
-    row = (program // n_parts).to(tl.int64)
+    program = tl.program_id(0).to(tl.int64)
+    row = program // n_parts
     columns = program % n_parts * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     x_ptrs = x_ptr + row * x_row_stride + columns  # [BLOCK]
     x = tl.load(x_ptrs, mask=columns < n_columns, other=-float("inf"), eviction_policy="evict_last").to(tl.float32)
@@ -35,8 +35,8 @@ def softmax_split_kernel(
     x_ptr, peak_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, n_parts, BLOCK: tl.constexpr, PARTS: tl.constexpr
 ):
     # This program writes one part of a row, BLOCK neighboring elements.
-    program = tl.program_id(0)
-    row = (program // n_parts).to(tl.int64)
+    program = tl.program_id(0).to(tl.int64)
+    row = program // n_parts
     parts = tl.arange(0, PARTS)  # [PARTS]
     peak_ptrs = peak_ptr + row * n_parts + parts  # [PARTS]
     peaks = tl.load(peak_ptrs, mask=parts < n_parts, other=-float("inf"))
@@ -58,8 +58,8 @@ def softmax_parts_backward_kernel(
     y_ptr, dy_ptr, dot_ptr, y_row_stride, dy_row_stride, n_columns, n_parts, BLOCK: tl.constexpr
 ):
     # This program reduces one part of a row, BLOCK neighboring elements.
-    program = tl.program_id(0)
-    row = (program // n_parts).to(tl.int64)
+    program = tl.program_id(0).to(tl.int64)
+    row = program // n_parts
     columns = program % n_parts * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns  # [BLOCK]
     y_ptrs, dy_ptrs = y_ptr + row * y_row_stride + columns, dy_ptr + row * dy_row_stride + columns  # [BLOCK], [BLOCK]
@@ -83,8 +83,8 @@ def softmax_split_backward_kernel(
     PARTS: tl.constexpr,
 ):
     # This program writes one part of a row, BLOCK neighboring elements.
-    program = tl.program_id(0)
-    row = (program // n_parts).to(tl.int64)
+    program = tl.program_id(0).to(tl.int64)
+    row = program // n_parts
     parts = tl.arange(0, PARTS)  # [PARTS]
     dot = tl.sum(tl.load(dot_ptr + row * n_parts + parts, mask=parts < n_parts, other=0.0), axis=0)
     columns = program % n_parts * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
@@ -95,10 +95,15 @@ def softmax_split_backward_kernel(
     tl.store(dx_ptr + row * dx_row_stride + columns, y * (dy - dot), mask=mask, eviction_policy="evict_first")
 
 
+def split_block(n_columns: int) -> tuple[int, int]:
+    """Elements and warps of a part. Every program reads the numbers of all parts, so they must not become too many."""
+    return (2048, 4) if n_columns <= 2**19 else (16384, 16)
+
+
 # --8<-- [start:launch]
 def softmax_split(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = x.shape
-    block, num_warps = 8192, 8
+    block, num_warps = split_block(n_columns)
     n_parts = (n_columns + block - 1) // block
     grid = (n_rows * n_parts,)
     peaks = torch.empty(2 * grid[0], dtype=torch.float32, device=x.device)  # the parts' peaks, then their totals
@@ -111,7 +116,7 @@ def softmax_split(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 def softmax_split_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = y.shape
-    block, num_warps = 8192, 8
+    block, num_warps = split_block(n_columns)
     n_parts = (n_columns + block - 1) // block
     grid = (n_rows * n_parts,)
     dots = torch.empty(grid[0], dtype=torch.float32, device=y.device)

@@ -20,7 +20,7 @@ def autograd_losses(record: Record) -> Chart:
         name: [max(abs(figures[name][at] - figures["float64"][at]) for at in range(step, min(step + EVERY, count))) for step in steps]
         for name in NAMES
     }
-    distances = {name: [max(round(value, 6), 1e-6) for value in values] for name, values in distances.items()}
+    distances = {name: [max(round(value, 9), 1e-9) for value in values] for name, values in distances.items()}
 
     def paint(variant: Variant) -> Canvas:
         series = {name: SERIES[name]._replace(marker="o", width=1.6 if name == "blockwise" else 4) for name in NAMES}
@@ -39,9 +39,10 @@ def autograd_losses(record: Record) -> Chart:
         lower.set_yscale("log")
         lower.minorticks_off()
         highest = max(value for values in distances.values() for value in values)
-        powers = [power for power in range(-7, 2) if 0.5e-6 <= 10.0**power <= 2 * highest]
+        lowest = min(value for values in distances.values() for value in values) / 2
+        powers = [power for power in range(-9, 2) if lowest <= 10.0**power <= 2 * highest]
         lower.set_yticks([10.0**power for power in powers], [f"10{str(power).translate(RAISED)}" for power in powers])
-        lower.set_ylim(0.5e-6, 2 * highest)
+        lower.set_ylim(lowest, 2 * highest)
         for name, distance in distances.items():
             lower.plot(steps, distance, **style(series[name]))
         canvas.text(0, 14, "Loss", fontweight="bold")

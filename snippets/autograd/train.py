@@ -155,4 +155,4 @@ if device == "cuda":
     # --8<-- [end:run]
     assert (ours - theirs).abs().max() < 0.05 and ours[-1] < ours[0] - 0.5
     curves = {"eager": theirs, "blockwise": ours, "float64": exact}
-    keep(figures={name: [round(value, 6) for value in curve.tolist()] for name, curve in curves.items()})
+    keep(figures={name: [round(value, 9) for value in curve.tolist()] for name, curve in curves.items()})

@@ -172,7 +172,7 @@ def test_the_table_holds_every_number_drawn(name, monkeypatch):
 
     def watch(axes: Axes, *values: Any, **options: Any) -> Any:
         across = name in ("softmax_shapes", "softmax_ladder")
-        digits = {"softmax_shapes": 4, "autograd_losses": 6}.get(name, 1)
+        digits = {"softmax_shapes": 4, "autograd_losses": 9}.get(name, 1)
         plotted.extend(round(value, digits) for value in values[0 if across else 1] if value == value)
         return plot(axes, *values, **options)
 
