@@ -13,7 +13,7 @@ def backward(program: int) -> Iterator[Step]:
     yield "row", program
     yield "columns", columns
     yield "mask", mask
-    yield ("dy_ptrs",)
+    yield "dy_ptrs", offsets
     yield "load y", offsets, mask
     yield "load dy", offsets, mask
     yield ("sum",)
