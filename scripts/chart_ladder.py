@@ -15,7 +15,7 @@ STEPS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "persistent": (
         "Persistent programs",
-        {"row": "one row", "ahead_1": "persistent", "ahead_2": "loads 1 ahead", "ahead_3": "loads 2 ahead"},
+        {"row": "one row", "ahead_0": "persistent", "ahead_1": "+1 row ahead", "ahead_2": "+2 rows ahead"},
     ),
     "online": (
         "Rows too long for the chip",
@@ -47,10 +47,13 @@ class Step(NamedTuple):
 
 
 def step_of(name: str, record: Record) -> Step:
+    """A program's last shape; those before it are the text's."""
     title, labels = STEPS[name]
-    rows = {row["implementation"]: row for row in choose(record, timing="call")}
+    measured = choose(record, timing="call")
+    shape = measured[-1]["shape"]
+    rows = {row["implementation"]: row for row in measured if row["shape"] == shape}
     found = [(label, rows[implementation]) for implementation, label in labels.items()]
-    return Step(title, found[0][1]["shape"], found, record["ceilings"]["copy"])
+    return Step(title, shape, found, record["ceilings"]["copy"])
 
 
 def softmax_ladder(*sources: Record) -> Chart:

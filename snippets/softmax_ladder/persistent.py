@@ -1,5 +1,5 @@
 """Persistent programs: a few for each multiprocessor, each of which takes many rows and loads ahead."""
-# counters: row ahead_1 ahead_3
+# counters: row ahead_0 ahead_2
 import os
 import sys
 
@@ -31,11 +31,11 @@ def persistent_softmax_kernel(
         tl.store(y_ptr + offsets, numerator / tl.sum(numerator, axis=0), mask=mask)
 
 
-def persistent(x, programs, stages):
+def persistent(x, programs, stages, num_warps=4):
     y = torch.empty_like(x)
     n_rows, n_columns = x.shape
     block = triton.next_power_of_2(n_columns)
-    sizes = {"BLOCK": block, "STAGES": stages, "num_warps": 8}
+    sizes = {"BLOCK": block, "STAGES": stages, "num_warps": num_warps}
     persistent_softmax_kernel[(programs,)](x, y, n_rows, n_columns, **sizes)
     return y
 # --8<-- [end:kernel]
@@ -51,20 +51,29 @@ print("any number of programs will do")
 #> any number of programs will do
 # --8<-- [end:check]
 
+
+def ways_of(x, programs, num_warps):
+    programs *= torch.cuda.get_device_properties(0).multi_processor_count
+    ways = {"row": lambda: softmax_row(x, torch.empty_like(x))}
+    for stages in (1, 2, 3):
+        ways[f"ahead_{stages - 1}"] = lambda stages=stages: persistent(x, programs, stages, num_warps)
+    return ways
+
+
 if device == "cuda":
     torch.manual_seed(0)
-    x = torch.randn(16384, 4096, device="cuda").bfloat16()
-    programs = 4 * torch.cuda.get_device_properties(0).multi_processor_count
-    ways = {"row": lambda: softmax_row(x, torch.empty_like(x))}
-    ways |= {f"ahead_{stages}": lambda stages=stages: persistent(x, programs, stages) for stages in (1, 2, 3)}
     if sys.argv[1:]:  # the profiler watches one way a run, after a call that compiles
-        ways[sys.argv[1]]()
+        way = ways_of(torch.randn(2048, 32768, device="cuda").bfloat16(), 1, 16)[sys.argv[1]]
+        way()
         torch.cuda.synchronize()
         torch.cuda.profiler.start()
-        ways[sys.argv[1]]()
+        way()
         torch.cuda.profiler.stop()
     else:
         benchmark = Benchmark()
-        expected = torch.softmax(x.double(), dim=-1)
-        benchmark.case("softmax_persistent", "fwd", "16384x4096", x.dtype, 2 * x.nbytes, 5 * x.numel(), ways, expected)
+        for shape, programs, num_warps in (((16384, 4096), 16, 4), ((2048, 32768), 1, 16)):
+            x = torch.randn(shape, device="cuda").bfloat16()
+            expected = torch.softmax(x.double(), dim=-1)
+            ways, name = ways_of(x, programs, num_warps), f"{shape[0]}x{shape[1]}"
+            benchmark.case("softmax_persistent", "fwd", name, x.dtype, 2 * x.nbytes, 5 * x.numel(), ways, expected)
         benchmark.finish()
