@@ -19,7 +19,7 @@ STEPS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "online": (
         "Rows too long for the chip",
-        {"eager": "torch.softmax", "row": "one row", "three_walks": "three walks", "online": "online, two", "blockwise": "library"},
+        {"eager": "torch.softmax", "row": "one row", "three_walks": "three walks", "online": "online", "blockwise": "library"},
     ),
     "split": ("A row split over programs", {"eager": "torch.softmax", "long": "one program", "split": "split"}),
 }
