@@ -15,7 +15,13 @@ STEPS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "persistent": (
         "Persistent programs",
-        {"row": "one row", "ahead_0": "persistent", "ahead_1": "+1 row ahead", "ahead_2": "+2 rows ahead", "blockwise": "library"},
+        {
+            "row": "one row",
+            "ahead_0": "persistent",
+            "ahead_1": "1 row ahead",
+            "ahead_2": "2 rows ahead",
+            "blockwise": "library",
+        },
     ),
     "online": (
         "Rows too long for the chip",
