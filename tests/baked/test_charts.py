@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 import main
 from scripts import charts, records
 from tests.baked.block_model_records import records_of_block_model
+from tests.baked.ladder_records import records_of_ladder
 from tests.baked.masking_records import records_of_masking
 from tests.baked.memory_records import records_of_memory
 from tests.baked.why_kernels_records import records_of_why_kernels
@@ -113,6 +114,7 @@ RECORDS |= {record["name"]: record for record in (MAPS, REDUCTIONS)}
 RECORDS |= {record["name"]: record for record in records_of_memory(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_masking(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_why_kernels(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_ladder(synthetic)}
 
 
 @pytest.fixture(scope="module", params=charts.CHARTS)
@@ -169,8 +171,9 @@ def test_the_table_holds_every_number_drawn(name, monkeypatch):
     plot = Axes.plot
 
     def watch(axes: Axes, *values: Any, **options: Any) -> Any:
-        across = name == "softmax_shapes"
-        plotted.extend(round(value, 4 if across else 1) for value in values[0 if across else 1] if value == value)
+        across = name in ("softmax_shapes", "softmax_ladder")
+        digits = {"softmax_shapes": 4, "autograd_losses": 9}.get(name, 1)
+        plotted.extend(round(value, digits) for value in values[0 if across else 1] if value == value)
         return plot(axes, *values, **options)
 
     monkeypatch.setattr(Axes, "plot", watch)
