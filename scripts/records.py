@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 BAKED = ROOT / "docs" / "baked"
 SCHEMA = 1
-KINDS = ("program", "compiled", "trace", "matrix")
+KINDS = ("program", "compiled", "trace", "matrix", "mutants")
 FIELDS = {"schema": int, "kind": str, "name": str, "code": list, "hash": str, "environment": dict}
 
 
@@ -81,7 +81,7 @@ def all_records(machine: str, baked: Path = BAKED) -> Iterator[tuple[Path, dict[
 
 
 def record_path(machine: str, kind: str, name: str, baked: Path = BAKED) -> Path:
-    folder = {"program": "", "compiled": "compiled", "trace": "traces", "matrix": "matrix"}[kind]
+    folder = {"program": "", "compiled": "compiled", "trace": "traces", "matrix": "matrix", "mutants": "mutants"}[kind]
     return baked / machine / folder / f"{name}.json"
 
 
