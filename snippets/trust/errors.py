@@ -66,8 +66,6 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
             kept[key] = {"ours": found[0], "theirs": found[1]}
             text = "  ".join(f"{a:.1e} {b:.1e}" for a, b in zip(*found, strict=True))
             lines.append(f"{name:14}{rows:>5}x{columns:<7}{DTYPES[dtype]}  {text}")
-# --8<-- [start:print]
 print("operation      shape        dtype  result: ours, PyTorch's, then each gradient's")
 print(*lines, sep="\n")
-# --8<-- [end:print]
 keep(figures={"errors": kept})

@@ -24,7 +24,6 @@ from kernels.sum import sum as total
 from kernels.swiglu import swiglu
 
 
-# --8<-- [start:bare]
 def bare(call):
     """The allocations and launches that a call makes, and nothing else of it."""
     launches, run = [], triton.runtime.JITFunction.run
@@ -43,7 +42,6 @@ def bare(call):
             kernel(*arguments, **options)
 
     return launch
-# --8<-- [end:bare]
 
 
 # --8<-- [start:host]

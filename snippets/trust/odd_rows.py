@@ -33,7 +33,6 @@ def random(*shape):
     return torch.randn(shape, device="cuda")
 
 
-# --8<-- [start:rows]
 for rows, columns in [(1, 1), (129, 1), (67, 3), (37, 127), (3, 1024), (5, 2047), (3, 4097), (2, 33333), (2, 70001)]:
     x, weight, bias = random(rows, columns), random(columns), random(columns)
     both_ways(softmax, x)
@@ -44,7 +43,6 @@ for rows, columns in [(1, 1), (129, 1), (67, 3), (37, 127), (3, 1024), (5, 2047)
     both_ways(lambda x, target=target: cross_entropy(x, target, reduction="sum"), x)
     both_ways(lambda x: softmax(x, dim=0), x)
     softmax(x[:, ::2]), layer_norm(x), rms_norm(x[:, ::2])
-# --8<-- [end:rows]
 torch.cuda.synchronize()
 print(f"{len(LAUNCHED)} kernels launched, every result finite:")
 print(*sorted(LAUNCHED), sep="\n")

@@ -38,7 +38,6 @@ def random(*shape):
     return torch.randn(shape, device="cuda")
 
 
-# --8<-- [start:shapes]
 for shape in [(1,), (7,), (1023,), (4097,), (3, 129), (131, 33), (5, 7, 11), (2, 65537), (9001, 5), (257, 1024)]:
     x, y, bias = random(*shape), random(*shape), random(shape[-1])
     both_ways(add, x, y)
@@ -61,7 +60,6 @@ for heads, size in [(1, 2), (3, 10), (5, 64), (4, 128)]:
         return rotary_embedding(q, k, angles.cos().to(q.dtype), angles.sin().to(q.dtype))
 
     both_ways(lambda q, k, turn=turn: turn(q, k)[0] + turn(q, k)[1].sum(), q, k)
-# --8<-- [end:shapes]
 torch.cuda.synchronize()
 print(f"{len(LAUNCHED)} kernels launched, every result finite:")
 print(*sorted(LAUNCHED), sep="\n")
