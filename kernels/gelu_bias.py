@@ -1,0 +1,102 @@
+"""GELU of a matrix with a bias added to every row, and the gradient of that bias.
+
+    y[r, c] = gelu(x[r, c] + bias[c]),    dbias[c] = sum_r dx[r, c]
+
+The backward pass adds up its columns while it has them: each program walks down a strip of the matrix and leaves one row of
+sums behind, and these few rows are added up at the end. The order of the additions never changes. Bytes and flops are
+those of `kernels.gelu`, and the bias.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+from kernels.activation import activated, activated_with_slope
+
+
+# --8<-- [start:kernel]
+@triton.jit
+def gelu_bias_kernel(
+    x_ptr,
+    bias_ptr,
+    y_ptr,
+    n_rows,
+    n_columns,
+    KIND: tl.constexpr,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    FULL: tl.constexpr,
+):
+    # This program owns ROWS rows of BLOCK columns.
+    rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
+    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
+    mask = ((rows < n_rows) & (columns < n_columns)) | FULL  # [ROWS, BLOCK]
+    bias = tl.load(bias_ptr + columns, mask=(columns < n_columns) | FULL).to(tl.float32)  # [1, BLOCK]
+    x = tl.load(x_ptr + rows * n_columns + columns, mask=mask).to(tl.float32)  # [ROWS, BLOCK]
+    tl.store(y_ptr + rows * n_columns + columns, activated(x + bias, KIND), mask=mask)
+# --8<-- [end:kernel]
+
+
+# --8<-- [start:backward_kernel]
+@triton.jit
+def gelu_bias_backward_kernel(
+    x_ptr,
+    bias_ptr,
+    dy_ptr,
+    dx_ptr,
+    sums_ptr,
+    n_rows,
+    n_columns,
+    KIND: tl.constexpr,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    FULL: tl.constexpr,
+):
+    # This program owns BLOCK columns, and of their rows every num_programs(0)-th group of ROWS.
+    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
+    column_mask = (columns < n_columns) | FULL  # [1, BLOCK]
+    bias = tl.load(bias_ptr + columns, mask=column_mask, other=0.0).to(tl.float32)  # [1, BLOCK]
+    total = tl.zeros([ROWS, BLOCK], tl.float32)
+    for first in range(tl.program_id(0).to(tl.int64) * ROWS, n_rows, tl.num_programs(0) * ROWS):
+        rows = first + tl.arange(0, ROWS)[:, None].to(tl.int64)  # [ROWS, 1]
+        mask = ((rows < n_rows) & (columns < n_columns)) | FULL  # [ROWS, BLOCK]
+        offsets = rows * n_columns + columns  # [ROWS, BLOCK]
+        x = tl.load(x_ptr + offsets, mask=mask, other=0.0).to(tl.float32)
+        dy = tl.load(dy_ptr + offsets, mask=mask, other=0.0).to(tl.float32)
+        _, slope = activated_with_slope(x + bias, KIND)
+        dx = dy * slope  # [ROWS, BLOCK]
+        tl.store(dx_ptr + offsets, dx, mask=mask)
+        total += dx
+    sums = tl.sum(total, axis=0, keep_dims=True)  # [1, BLOCK]
+    tl.store(sums_ptr + tl.program_id(0) * n_columns + columns, sums, mask=column_mask)
+# --8<-- [end:backward_kernel]
+
+
+def gelu_bias_forward(x: torch.Tensor, bias: torch.Tensor, y: torch.Tensor, kind: str) -> torch.Tensor:
+    n_columns = x.shape[-1]
+    n_rows = x.numel() // n_columns
+    block = min(1024, triton.next_power_of_2(n_columns))
+    rows = 4096 // block
+    full = n_rows % rows == 0 and n_columns % block == 0
+    grid = ((n_rows + rows - 1) // rows, (n_columns + block - 1) // block)
+    meta = {"KIND": kind, "ROWS": rows, "BLOCK": block, "FULL": full, "num_warps": 4}
+    gelu_bias_kernel[grid](x, bias.contiguous(), y, n_rows, n_columns, **meta)
+    return y
+
+
+def gelu_bias_backward(
+    x: torch.Tensor, bias: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor, kind: str
+) -> torch.Tensor:
+    """Fill `dx`, and return the gradient of the bias."""
+    n_columns = x.shape[-1]
+    n_rows = x.numel() // n_columns
+    block = min(512, triton.next_power_of_2(n_columns))
+    rows = 4096 // block
+    full = n_rows % rows == 0 and n_columns % block == 0
+    strips = (n_columns + block - 1) // block
+    programs = max(1, min((n_rows + rows - 1) // rows, 1024 // strips))
+    sums = torch.empty((programs, n_columns), dtype=torch.float32, device=x.device)
+    meta = {"KIND": kind, "ROWS": rows, "BLOCK": block, "FULL": full, "num_warps": 4}
+    grid = (programs, strips)
+    gelu_bias_backward_kernel[grid](x, bias.contiguous(), dy, dx, sums, n_rows, n_columns, **meta)
+    return sums.sum(0).to(bias.dtype)
