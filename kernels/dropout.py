@@ -15,11 +15,12 @@ import triton
 import triton.language as tl
 
 from kernels.arguments import check_float_tensor, check_like, check_probability, check_seed
+from kernels.parts import load_part, store_part
 from kernels.philox import philox_bits, philox_reference
 
 
 # --8<-- [start:kernel]
-@triton.jit(do_not_specialize=["n_elements", "threshold", "seed"])
+@triton.jit(do_not_specialize=["threshold", "seed"])
 def dropout_kernel(
     x_ptr,
     residual_ptr,
@@ -31,23 +32,18 @@ def dropout_kernel(
     RESIDUAL: tl.constexpr,
     BLOCK: tl.constexpr,
     VECTOR: tl.constexpr,
+    FULL: tl.constexpr,
 ):
     # This program owns BLOCK neighboring elements; only the last program may have fewer.
     start = tl.program_id(0).to(tl.int64) * BLOCK
     offsets = start + tl.arange(0, BLOCK)  # [BLOCK]
+    whole = FULL or start + BLOCK <= n_elements
+    y = load_part(x_ptr, offsets, n_elements, whole)  # [BLOCK]
     kept = philox_bits(seed.to(tl.uint64), start, BLOCK, VECTOR) >= threshold  # [BLOCK]
-    factor = tl.where(kept, scale, 0.0)  # [BLOCK]
-    if start + BLOCK <= n_elements:
-        y = tl.load(x_ptr + offsets).to(tl.float32) * factor  # [BLOCK]
-        if RESIDUAL:
-            y += tl.load(residual_ptr + offsets).to(tl.float32)
-        tl.store(y_ptr + offsets, y)
-    else:
-        mask = offsets < n_elements  # [BLOCK]
-        y = tl.load(x_ptr + offsets, mask=mask).to(tl.float32) * factor  # [BLOCK]
-        if RESIDUAL:
-            y += tl.load(residual_ptr + offsets, mask=mask).to(tl.float32)
-        tl.store(y_ptr + offsets, y, mask=mask)
+    y *= tl.where(kept, scale, 0.0)
+    if RESIDUAL:
+        y += load_part(residual_ptr, offsets, n_elements, whole)
+    store_part(y_ptr, offsets, n_elements, whole, y)
 # --8<-- [end:kernel]
 
 
@@ -57,9 +53,10 @@ def dropout_flat(x: torch.Tensor, residual: torch.Tensor | None, y: torch.Tensor
     # An element is kept where its 32 random bits, a signed number, are at least the threshold.
     threshold = min(round(p * 2**32), 2**32 - 1) - 2**31
     scale = 1 / (1 - p) if p < 1 else 0.0
-    block, vector = (2048, 4) if x.element_size() == 4 else (2048, 8)
-    grid = ((n_elements + block - 1) // block,)
-    meta = {"RESIDUAL": residual is not None, "BLOCK": block, "VECTOR": vector, "num_warps": 4}
+    vector, num_warps = (4, 4) if x.element_size() == 4 else (8, 2)
+    grid = ((n_elements + 1023) // 1024,)
+    meta = {"RESIDUAL": residual is not None, "BLOCK": 1024, "VECTOR": vector, "FULL": n_elements % 1024 == 0}
+    meta["num_warps"] = num_warps
     dropout_kernel[grid](x, residual, y, n_elements, threshold, scale, seed, **meta)
     return y
 # --8<-- [end:launch]

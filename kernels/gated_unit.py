@@ -28,13 +28,12 @@ def gated_unit_kernel(
     n_columns,
     KIND: tl.constexpr,
     BLOCK: tl.constexpr,
-    FULL: tl.constexpr,
 ):
     # This program owns BLOCK neighboring elements of one row; only the last program of a row may have fewer.
     start = tl.program_id(0).to(tl.int64) * BLOCK
     row = tl.program_id(1).to(tl.int64)
     columns = start + tl.arange(0, BLOCK)  # [BLOCK]
-    whole = FULL or start + BLOCK <= n_columns
+    whole = start + BLOCK <= n_columns
     gate = load_part(gate_ptr + row * gate_row_stride, columns, n_columns, whole)  # [BLOCK]
     up = load_part(up_ptr + row * up_row_stride, columns, n_columns, whole)  # [BLOCK]
     store_part(y_ptr + row * n_columns, columns, n_columns, whole, activated(gate, KIND) * up)
@@ -54,13 +53,12 @@ def gated_unit_backward_kernel(
     n_columns,
     KIND: tl.constexpr,
     BLOCK: tl.constexpr,
-    FULL: tl.constexpr,
 ):
     # This program owns BLOCK neighboring elements of one row; only the last program of a row may have fewer.
     start = tl.program_id(0).to(tl.int64) * BLOCK
     row = tl.program_id(1).to(tl.int64)
     columns = start + tl.arange(0, BLOCK)  # [BLOCK]
-    whole = FULL or start + BLOCK <= n_columns
+    whole = start + BLOCK <= n_columns
     gate = load_part(gate_ptr + row * gate_row_stride, columns, n_columns, whole)  # [BLOCK]
     up = load_part(up_ptr + row * up_row_stride, columns, n_columns, whole)  # [BLOCK]
     dy = load_part(dy_ptr + row * n_columns, columns, n_columns, whole)  # [BLOCK]
@@ -72,11 +70,9 @@ def gated_unit_backward_kernel(
 
 def gated_unit_flat(gate: torch.Tensor, up: torch.Tensor, y: torch.Tensor, kind: str) -> torch.Tensor:
     n_rows, n_columns = gate.shape
-    full = n_columns % 2048 == 0
-    block = 2048 if full else 1024
-    grid = ((n_columns + block - 1) // block, n_rows)
+    grid = ((n_columns + 1023) // 1024, n_rows)
     strides = (gate.stride(0), up.stride(0))
-    gated_unit_kernel[grid](gate, up, y, *strides, n_columns, KIND=kind, BLOCK=block, FULL=full, num_warps=4)
+    gated_unit_kernel[grid](gate, up, y, *strides, n_columns, KIND=kind, BLOCK=1024, num_warps=4)
     return y
 
 
@@ -84,11 +80,9 @@ def gated_unit_flat_backward(
     gate: torch.Tensor, up: torch.Tensor, dy: torch.Tensor, dgate: torch.Tensor, dup: torch.Tensor, kind: str
 ) -> None:
     n_rows, n_columns = gate.shape
-    full = n_columns % 1024 == 0
-    block = 1024
-    grid = ((n_columns + block - 1) // block, n_rows)
-    meta = {"KIND": kind, "BLOCK": block, "FULL": full, "num_warps": 4}
+    grid = ((n_columns + 1023) // 1024, n_rows)
     strides = (gate.stride(0), up.stride(0))
+    meta = {"KIND": kind, "BLOCK": 1024, "num_warps": 4}
     gated_unit_backward_kernel[grid](gate, up, dy, dgate, dup, *strides, n_columns, **meta)
 
 

@@ -29,7 +29,7 @@ def gelu_bias_kernel(
 ):
     # This program owns ROWS rows of BLOCK columns.
     rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
-    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
+    columns = tl.program_id(1).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
     mask = ((rows < n_rows) & (columns < n_columns)) | FULL  # [ROWS, BLOCK]
     bias = tl.load(bias_ptr + columns, mask=(columns < n_columns) | FULL).to(tl.float32)  # [1, BLOCK]
     x = tl.load(x_ptr + rows * n_columns + columns, mask=mask).to(tl.float32)  # [ROWS, BLOCK]
@@ -53,11 +53,12 @@ def gelu_bias_backward_kernel(
     FULL: tl.constexpr,
 ):
     # This program owns BLOCK columns, and of their rows every num_programs(0)-th group of ROWS.
-    columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
+    columns = tl.program_id(1).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
     column_mask = (columns < n_columns) | FULL  # [1, BLOCK]
     bias = tl.load(bias_ptr + columns, mask=column_mask, other=0.0).to(tl.float32)  # [1, BLOCK]
     total = tl.zeros([ROWS, BLOCK], tl.float32)
-    for first in range(tl.program_id(0).to(tl.int64) * ROWS, n_rows, tl.num_programs(0) * ROWS):
+    strip = tl.program_id(0).to(tl.int64)
+    for first in range(strip * ROWS, n_rows, tl.num_programs(0) * ROWS):
         rows = first + tl.arange(0, ROWS)[:, None].to(tl.int64)  # [ROWS, 1]
         mask = ((rows < n_rows) & (columns < n_columns)) | FULL  # [ROWS, BLOCK]
         offsets = rows * n_columns + columns  # [ROWS, BLOCK]
@@ -68,7 +69,7 @@ def gelu_bias_backward_kernel(
         tl.store(dx_ptr + offsets, dx, mask=mask)
         total += dx
     sums = tl.sum(total, axis=0, keep_dims=True)  # [1, BLOCK]
-    tl.store(sums_ptr + tl.program_id(0) * n_columns + columns, sums, mask=column_mask)
+    tl.store(sums_ptr + strip * n_columns + columns, sums, mask=column_mask)
 # --8<-- [end:backward_kernel]
 
 
@@ -76,11 +77,11 @@ def gelu_bias_forward(x: torch.Tensor, bias: torch.Tensor, y: torch.Tensor, kind
     n_columns = x.shape[-1]
     n_rows = x.numel() // n_columns
     block = min(1024, triton.next_power_of_2(n_columns))
-    rows = 4096 // block
+    rows = 2048 // block
     full = n_rows % rows == 0 and n_columns % block == 0
     grid = ((n_rows + rows - 1) // rows, (n_columns + block - 1) // block)
     meta = {"KIND": kind, "ROWS": rows, "BLOCK": block, "FULL": full, "num_warps": 4}
-    gelu_bias_kernel[grid](x, bias.contiguous(), y, n_rows, n_columns, **meta)
+    gelu_bias_kernel[grid](x, bias.resolve_neg().contiguous(), y, n_rows, n_columns, **meta)
     return y
 
 
@@ -90,13 +91,13 @@ def gelu_bias_backward(
     """Fill `dx`, and return the gradient of the bias."""
     n_columns = x.shape[-1]
     n_rows = x.numel() // n_columns
-    block = min(512, triton.next_power_of_2(n_columns))
-    rows = 4096 // block
+    block = min(1024, triton.next_power_of_2(n_columns))
+    rows = 2048 // block
     full = n_rows % rows == 0 and n_columns % block == 0
     strips = (n_columns + block - 1) // block
     programs = max(1, min((n_rows + rows - 1) // rows, 1024 // strips))
     sums = torch.empty((programs, n_columns), dtype=torch.float32, device=x.device)
     meta = {"KIND": kind, "ROWS": rows, "BLOCK": block, "FULL": full, "num_warps": 4}
     grid = (programs, strips)
-    gelu_bias_backward_kernel[grid](x, bias.contiguous(), dy, dx, sums, n_rows, n_columns, **meta)
+    gelu_bias_backward_kernel[grid](x, bias.resolve_neg().contiguous(), dy, dx, sums, n_rows, n_columns, **meta)
     return sums.sum(0).to(bias.dtype)

@@ -61,10 +61,10 @@ def philox_bits(seed, start, BLOCK: tl.constexpr, VECTOR: tl.constexpr):
 
 
 # --8<-- [start:reference]
-def philox_reference(seed: int, n_elements: int, device: torch.device) -> torch.Tensor:
-    """The same bits in plain PyTorch, as int64 numbers from -2^31 to 2^31 - 1."""
+def philox_reference(seed: int, n_elements: int, device: torch.device, start: int = 0) -> torch.Tensor:
+    """The same bits in plain PyTorch, as int64 numbers from -2^31 to 2^31 - 1; 4 divides `start`."""
     low = 0xFFFFFFFF
-    counters = torch.arange((n_elements + 3) // 4, device=device)
+    counters = torch.arange(start // 4, (start + n_elements + 3) // 4, device=device)
     c0, c1 = counters & low, counters >> 32
     c2, c3 = torch.zeros_like(c0), torch.zeros_like(c0)
     k0, k1 = seed & low, seed >> 32
