@@ -132,7 +132,8 @@ class GatedUnit(torch.autograd.Function):
         # Somebody differentiates these gradients in turn: PyTorch's own operations know how.
         g, u, d = gate.float(), up.float(), dy.float()
         if ctx.kind == "silu":
-            value, dgate = torch.nn.functional.silu(g), torch.ops.aten.silu_backward(d * u, g)
+            share = torch.sigmoid(g)
+            value, dgate = g * share, d * u * (share + g * share * (1 - share))
         else:
             value = torch.nn.functional.gelu(g, approximate=ctx.kind)
             dgate = torch.ops.aten.gelu_backward(d * u, g, approximate=ctx.kind)
