@@ -51,10 +51,9 @@ def activated_with_slope(x, KIND: tl.constexpr):
     """The same, and its derivative s(x) + x s'(x)."""
     share = smaller_share(x, KIND)
     smaller = tl.minimum(x, 1e4) * share
+    rise = share * (1 - share)
     if KIND == "none":
         rise = 0.3989422804014327 * tl.exp2(-0.7213475204444817 * (x * x))
-    else:
-        rise = share * (1 - share)
     if KIND == "tanh":
         # Times dz/dx. Where the square would overflow, the share has long been zero.
         rise *= 1.5957691216057308 + 0.21406444881780076 * tl.minimum(x * x, 1e9)

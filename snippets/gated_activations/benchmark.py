@@ -80,7 +80,7 @@ for op, (ours, plain, liger, shapes) in OPERATIONS.items():
         backward = {
             name: lambda y=y: torch.autograd.grad(y, leaves, dy, retain_graph=True) for name, y in outputs.items()
         }
-        assert all(close(found, one) for way in backward.values() for found, one in zip(way(), expected))
+        assert all(close(found, one) for way in backward.values() for found, one in zip(way(), expected, strict=True))
         ways = {name: lambda way=way: way()[0] for name, way in backward.items()}
         if liger:
             # Its backward writes over its inputs: right at the first call, which is checked, and as fast at the others.

@@ -61,7 +61,7 @@ def case(op, shape, ours, theirs, arguments, backward=False, best=False):
         ways = {
             name: lambda y=y: torch.autograd.grad(y, leaves, dy, retain_graph=True) for name, y in outputs.items()
         }
-        assert all(close(found, one) for way in ways.values() for found, one in zip(way(), expected))
+        assert all(close(found, one) for way in ways.values() for found, one in zip(way(), expected, strict=True))
         ways = {name: lambda way=way: way()[0] for name, way in ways.items()}
         benchmark.case(op, "bwd", shape, x.dtype, 3 * x.nbytes, 20 * x.numel(), ways, expected[0])
 

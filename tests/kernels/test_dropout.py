@@ -17,7 +17,8 @@ from tests.needs import need_free_memory, needs
 
 NAN, INF = float("nan"), float("inf")
 SEEDS = [0, 1, 12_345, 2**31, 2**32 + 7, 2**63 - 1, 2**63 + 99, 2**64 - 1]
-LENGTHS = [1, 2, 3, 4, 5, 7, 8, 9, 100, 1023, 1024, 1025, 2047, 2048, 2049, 4096, 6000]
+LENGTHS = [1, 2, 3, 4, 5, 7, 8, 9, 100, 1023, 1024, 1025, 2048, 3000]
+
 
 def kept_by(seed: int, p: float, shape: tuple[int, ...], device: str) -> torch.Tensor:
     """The mask, read off a tensor of ones."""
@@ -74,8 +75,8 @@ def test_any_length_bit_for_bit(n, dtype, device):
 def test_every_bit_of_the_seed_counts(seed, device):
     x = random(3000, device=device)
     torch.testing.assert_close(dropout(x, 0.5, seed), dropout_reference(x, 0.5, seed), rtol=0, atol=0)
-    others = [kept_by(other, 0.5, (3000,), device) for other in SEEDS if other != seed]
-    assert not any(torch.equal(kept_by(seed, 0.5, (3000,), device), other) for other in others)
+    others = [kept_by(other, 0.5, (300,), device) for other in SEEDS if other != seed]
+    assert not any(torch.equal(kept_by(seed, 0.5, (300,), device), other) for other in others)
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -93,13 +94,13 @@ def test_kernel_touches_its_elements_and_no_other(n, with_residual, dtype, devic
 
 
 def test_the_mask_is_the_same_for_every_dtype_stride_and_shape(device):
-    expected = kept_by(5, 0.3, (24, 50), device)
+    expected = kept_by(5, 0.3, (12, 100), device)
     for dtype in DTYPES:
-        x = torch.ones(24, 50, dtype=dtype, device=device)
+        x = torch.ones(12, 100, dtype=dtype, device=device)
         assert torch.equal(dropout(x, 0.3, 5) != 0, expected)
         assert torch.equal(dropout(x.mT.contiguous().mT, 0.3, 5) != 0, expected)
-        assert torch.equal(dropout(x.view(2, 12, 5, 10), 0.3, 5).flatten() != 0, expected.flatten())
-        assert torch.equal(dropout(x[:1, :1].expand(24, 50), 0.3, 5) != 0, expected)
+        assert torch.equal(dropout(x.view(2, 6, 5, 20), 0.3, 5).flatten() != 0, expected.flatten())
+        assert torch.equal(dropout(x[:1, :1].expand(12, 100), 0.3, 5) != 0, expected)
 
 
 def test_a_longer_tensor_begins_with_the_mask_of_a_shorter_one(device):
@@ -116,12 +117,12 @@ def test_what_a_smaller_p_drops_a_larger_one_drops_too(device):
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_p_of_zero_and_one_are_exact(dtype, device):
-    x = random(5000, dtype=dtype, device=device)
-    for seed in (0, 1, 2**40):
-        assert torch.equal(dropout(x, 0.0, seed), x) and torch.equal(dropout(x, 0, seed), x)
-        assert torch.equal(dropout(x, 1.0, seed), torch.zeros_like(x)) and torch.equal(dropout(x, 1, seed), torch.zeros_like(x))
-        residual = random(5000, dtype=dtype, device=device, seed=1)
+    x, residual = random(2500, dtype=dtype, device=device), random(2500, dtype=dtype, device=device, seed=1)
+    for seed in (0, 2**40):
+        assert torch.equal(dropout(x, 0.0, seed), x)
+        assert torch.equal(dropout(x, 1.0, seed), torch.zeros_like(x))
         assert torch.equal(dropout(x, 1.0, seed, residual), residual)
+    assert torch.equal(dropout(x, 0, 1), x) and torch.equal(dropout(x, 1, 1), torch.zeros_like(x))
 
 
 def test_the_largest_p_below_one_is_no_division_by_zero(device):
@@ -130,10 +131,10 @@ def test_the_largest_p_below_one_is_no_division_by_zero(device):
 
 
 @pytest.mark.parametrize("p", [0.01, 0.1, 0.5, 0.8, 0.99])
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, 1])
 def test_the_share_that_is_dropped(p, seed, device):
     """The count of dropped elements is binomial; five standard deviations happen once in two million times."""
-    n = 2**16 if device == "cpu" else 2**26
+    n = 2**15 if device == "cpu" else 2**26
     dropped = int((~kept_by(seed, p, (n,), device)).sum())
     assert abs(dropped - n * p) < 5 * math.sqrt(n * p * (1 - p))
 
@@ -153,10 +154,11 @@ def test_neighbors_lanes_and_seeds_are_independent(device):
 
 
 def test_the_mean_is_kept(device):
-    x = torch.ones(2**16, device=device)
+    x = torch.ones(2**14, device=device)
     for p in (0.1, 0.5, 0.75):
-        assert abs(dropout(x, p, 3).double().mean().item() - 1) < 5 * math.sqrt(p / (1 - p) / 2**16)
-        assert set(dropout(x, p, 3).unique().tolist()) == {0.0, torch.tensor(1 / (1 - p)).item()}
+        y = dropout(x, p, 3)
+        assert abs(y.double().mean().item() - 1) < 5 * math.sqrt(p / (1 - p) / 2**14)
+        assert set(y.unique().tolist()) == {0.0, torch.tensor(1 / (1 - p)).item()}
 
 
 @pytest.mark.parametrize("view", VIEWS)
@@ -220,7 +222,11 @@ def test_nothing_but_the_seed_is_kept_for_the_backward_pass(device):
 
 def test_gradients_that_are_not_contiguous(device):
     x = random(30, 50, device=device).requires_grad_()
-    for dy in (random(50, 30, device=device).mT, random(30, 1, device=device).expand(-1, 50), random(30, 60, device=device)[:, 5:-5]):
+    for dy in (
+        random(50, 30, device=device).mT,
+        random(30, 1, device=device).expand(-1, 50),
+        random(30, 60, device=device)[:, 5:-5],
+    ):
         (dx,) = torch.autograd.grad(dropout(x, 0.5, 4), x, dy)
         assert torch.equal(dx, dropout_reference(dy, 0.5, 4))
 
