@@ -48,7 +48,7 @@ def dropout_kernel(
 
 
 # --8<-- [start:launch]
-def dropout_flat(x: torch.Tensor, residual: torch.Tensor | None, y: torch.Tensor, p: float, seed: int) -> torch.Tensor:
+def dropout_flat(x: torch.Tensor, residual: torch.Tensor | None, y: torch.Tensor, p: float = 0.5, seed: int = 0) -> torch.Tensor:
     n_elements = x.numel()
     # An element is kept where its 32 random bits, a signed number, are at least the threshold.
     threshold = min(round(p * 2**32), 2**32 - 1) - 2**31

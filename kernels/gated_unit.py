@@ -25,6 +25,7 @@ def gated_unit_kernel(
     y_ptr,
     gate_row_stride,
     up_row_stride,
+    y_row_stride,
     n_columns,
     KIND: tl.constexpr,
     BLOCK: tl.constexpr,
@@ -36,7 +37,7 @@ def gated_unit_kernel(
     whole = start + BLOCK <= n_columns
     gate = load_part(gate_ptr + row * gate_row_stride, columns, n_columns, whole)  # [BLOCK]
     up = load_part(up_ptr + row * up_row_stride, columns, n_columns, whole)  # [BLOCK]
-    store_part(y_ptr + row * n_columns, columns, n_columns, whole, activated(gate, KIND) * up)
+    store_part(y_ptr + row * y_row_stride, columns, n_columns, whole, activated(gate, KIND) * up)
 # --8<-- [end:kernel]
 
 
@@ -50,6 +51,7 @@ def gated_unit_backward_kernel(
     dup_ptr,
     gate_row_stride,
     up_row_stride,
+    y_row_stride,
     n_columns,
     KIND: tl.constexpr,
     BLOCK: tl.constexpr,
@@ -61,59 +63,67 @@ def gated_unit_backward_kernel(
     whole = start + BLOCK <= n_columns
     gate = load_part(gate_ptr + row * gate_row_stride, columns, n_columns, whole)  # [BLOCK]
     up = load_part(up_ptr + row * up_row_stride, columns, n_columns, whole)  # [BLOCK]
-    dy = load_part(dy_ptr + row * n_columns, columns, n_columns, whole)  # [BLOCK]
+    dy = load_part(dy_ptr + row * y_row_stride, columns, n_columns, whole)  # [BLOCK]
     value, slope = activated_with_slope(gate, KIND)
-    store_part(dgate_ptr + row * n_columns, columns, n_columns, whole, dy * up * slope)
-    store_part(dup_ptr + row * n_columns, columns, n_columns, whole, dy * value)
+    store_part(dgate_ptr + row * y_row_stride, columns, n_columns, whole, dy * up * slope)
+    store_part(dup_ptr + row * y_row_stride, columns, n_columns, whole, dy * value)
 # --8<-- [end:backward_kernel]
 
 
-def gated_unit_flat(gate: torch.Tensor, up: torch.Tensor, y: torch.Tensor, kind: str) -> torch.Tensor:
+def gated_unit_shape(gate: torch.Tensor, up: torch.Tensor) -> tuple[int, int, int, int, int]:
+    """Rows, columns, and the row strides of `gate`, of `up` and of a result; without gaps it is one long row."""
+    if gate.is_contiguous() and up.is_contiguous():
+        # Strides of zero, because 16 divides zero: the row's start is known to be as aligned as the tensor's.
+        return 1, gate.numel(), 0, 0, 0
     n_rows, n_columns = gate.shape
+    return n_rows, n_columns, gate.stride(0), up.stride(0), n_columns
+
+
+def gated_unit_launch(gate: torch.Tensor, up: torch.Tensor, y: torch.Tensor, kind: str = "silu") -> torch.Tensor:
+    n_rows, n_columns, *strides = gated_unit_shape(gate, up)
     grid = ((n_columns + 1023) // 1024, n_rows)
-    strides = (gate.stride(0), up.stride(0))
     gated_unit_kernel[grid](gate, up, y, *strides, n_columns, KIND=kind, BLOCK=1024, num_warps=4)
     return y
 
 
-def gated_unit_flat_backward(
-    gate: torch.Tensor, up: torch.Tensor, dy: torch.Tensor, dgate: torch.Tensor, dup: torch.Tensor, kind: str
+def gated_unit_backward_launch(
+    gate: torch.Tensor, up: torch.Tensor, dy: torch.Tensor, dgate: torch.Tensor, dup: torch.Tensor, kind: str = "silu"
 ) -> None:
-    n_rows, n_columns = gate.shape
+    n_rows, n_columns, *strides = gated_unit_shape(gate, up)
     grid = ((n_columns + 1023) // 1024, n_rows)
-    strides = (gate.stride(0), up.stride(0))
     meta = {"KIND": kind, "BLOCK": 1024, "num_warps": 4}
     gated_unit_backward_kernel[grid](gate, up, dy, dgate, dup, *strides, n_columns, **meta)
 
 
-def gated_rows(gate: torch.Tensor, up: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """View both as matrices of equal shape whose rows have no gaps, copying where the strides leave no other way."""
+def gated_unit_rows(gate: torch.Tensor, up: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Both without gaps, or as matrices whose rows have none; copied where the strides leave no other way."""
     gate, up = gate.resolve_neg(), up.resolve_neg()
-    if not (gate.is_contiguous() and up.is_contiguous()):
-        rows = [x.reshape(-1, x.shape[-1]) if x.ndim else x for x in (gate, up)]
+    if gate.is_contiguous() and up.is_contiguous():
+        return gate, up
+    if gate.ndim > 0:
+        gate, up = gate.reshape(-1, gate.shape[-1]), up.reshape(-1, up.shape[-1])
         # A grid has at most 65,535 programs along its second axis.
-        if gate.ndim and rows[0].shape[0] < 65536 and rows[0].stride(1) == rows[1].stride(1) == 1:
-            return rows[0], rows[1]
-        gate, up = gate.contiguous(), up.contiguous()
-    return gate.view(1, -1), up.view(1, -1)
+        if gate.shape[0] < 65536 and gate.stride(1) == up.stride(1) == 1:
+            return gate, up
+    return gate.contiguous(), up.contiguous()
 
 
 def gated_unit_forward(gate: torch.Tensor, up: torch.Tensor, kind: str) -> torch.Tensor:
-    y = torch.empty(gate.shape, dtype=gate.dtype, device=gate.device)
+    y = torch.empty_like(gate, memory_format=torch.contiguous_format)
     if y.numel() == 0:
         return y
     with torch.cuda.device_of(gate):
-        return gated_unit_flat(*gated_rows(gate, up), y, kind)
+        return gated_unit_launch(*gated_unit_rows(gate, up), y, kind)
 
 
 def gated_unit_backward(
     gate: torch.Tensor, up: torch.Tensor, dy: torch.Tensor, kind: str
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    dgate = torch.empty(gate.shape, dtype=gate.dtype, device=gate.device)
-    dup = torch.empty_like(dgate)
+    dgate, dup = (torch.empty_like(gate, memory_format=torch.contiguous_format) for _ in range(2))
     if dy.numel() > 0:
         with torch.cuda.device_of(gate):
-            gated_unit_flat_backward(*gated_rows(gate, up), dy.resolve_neg().contiguous(), dgate, dup, kind)
+            dy = dy.resolve_neg().contiguous()
+            gated_unit_backward_launch(*gated_unit_rows(gate, up), dy, dgate, dup, kind)
     return dgate, dup
 
 

@@ -43,7 +43,7 @@ def gelu_backward_kernel(x_ptr, dy_ptr, dx_ptr, n_elements, KIND: tl.constexpr, 
 
 
 # --8<-- [start:launch]
-def gelu_flat(x: torch.Tensor, y: torch.Tensor, kind: str) -> torch.Tensor:
+def gelu_flat(x: torch.Tensor, y: torch.Tensor, kind: str = "none") -> torch.Tensor:
     n_elements = x.numel()
     grid = ((n_elements + 1023) // 1024,)
     gelu_kernel[grid](x, y, n_elements, KIND=kind, BLOCK=1024, num_warps=4)
@@ -51,7 +51,7 @@ def gelu_flat(x: torch.Tensor, y: torch.Tensor, kind: str) -> torch.Tensor:
 # --8<-- [end:launch]
 
 
-def gelu_flat_backward(x: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor, kind: str) -> torch.Tensor:
+def gelu_flat_backward(x: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor, kind: str = "none") -> torch.Tensor:
     n_elements = x.numel()
     grid = ((n_elements + 1023) // 1024,)
     gelu_backward_kernel[grid](x, dy, dx, n_elements, KIND=kind, BLOCK=1024, num_warps=4)

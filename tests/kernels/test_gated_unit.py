@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from kernels import geglu, swiglu
-from kernels.gated_unit import gated_unit_flat, gated_unit_flat_backward
+from kernels.gated_unit import gated_unit_backward_launch, gated_unit_launch, gated_unit_shape
 from kernels.geglu import geglu_reference
 from kernels.swiglu import swiglu_reference
 from tests.interpreter import only_touching
@@ -114,10 +114,15 @@ def test_more_rows_than_a_grid_has_places_for(device, monkeypatch):
     rows = 65_536
     matrix = random(rows, 2, device=device)
     launched = []
-    monkeypatch.setattr("kernels.gated_unit.gated_unit_flat", lambda gate, up, y, kind: launched.append(gate.shape) or y)
+
+    def note(gate, up, y, kind):
+        launched.append(gated_unit_shape(gate, up))
+        return y
+
+    monkeypatch.setattr("kernels.gated_unit.gated_unit_launch", note)
     swiglu(*matrix.chunk(2, dim=-1))
     swiglu(*matrix[1:].chunk(2, dim=-1))
-    assert launched == [(1, rows), (rows - 1, 1)]
+    assert launched == [(1, rows, 0, 0, 0), (rows - 1, 1, 2, 2, 1)]
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
@@ -129,13 +134,13 @@ def test_kernels_touch_their_elements_and_no_other(shape, kind, dtype, device):
     dy = poisoned(dy.flatten()).view(shape)
     y, buffer = guarded((shape[0] * shape[1],), dtype, device)
     with within([gate, up], [y]):
-        gated_unit_flat(gate, up, y.view(shape), kind)
+        gated_unit_launch(gate, up, y.view(shape), kind)
     assert_unit(y.view(shape), gate, up, kind)
     assert_guard_untouched(y, buffer)
     dgate, gate_buffer = guarded((shape[0] * shape[1],), dtype, device)
     dup, up_buffer = guarded((shape[0] * shape[1],), dtype, device)
     with within([gate, up, dy], [dgate, dup]):
-        gated_unit_flat_backward(gate, up, dy, dgate.view(shape), dup.view(shape), kind)
+        gated_unit_backward_launch(gate, up, dy, dgate.view(shape), dup.view(shape), kind)
     assert_gradients(dgate.view(shape), dup.view(shape), gate, up, dy, kind)
     assert_guard_untouched(dgate, gate_buffer)
     assert_guard_untouched(dup, up_buffer)
@@ -310,7 +315,7 @@ def test_more_than_two_to_the_31_elements(extra, device):
         y = swiglu(gate, up)
         assert not any(block.isnan().any() for block in y.split(2**11))
         dgate, dup = torch.empty_like(y), torch.empty_like(y)
-        gated_unit_flat_backward(gate, up, y, dgate, dup, "silu")
+        gated_unit_backward_launch(gate, up, y, dgate, dup, "silu")
         for part in parts:
             assert_unit(y[part], gate[part], up[part], "silu")
             assert_gradients(dgate[part], dup[part], gate[part], up[part], y[part], "silu")
