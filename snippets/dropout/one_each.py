@@ -37,7 +37,10 @@ def one_each(x, p, seed):
 # --8<-- [start:seeds]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.ones(8, device=device)
-print(one_each(x, 0.5, seed=1).tolist())
-print(one_each(x, 0.5, seed=1).tolist())
-print(one_each(x, 0.5, seed=2).tolist())
+print(one_each(x, 0.5, seed=7).int().tolist())
+#> [0, 2, 0, 2, 2, 2, 0, 2]
+print(one_each(x, 0.5, seed=7).int().tolist())
+#> [0, 2, 0, 2, 2, 2, 0, 2]
+print(one_each(x, 0.5, seed=8).int().tolist())
+#> [2, 2, 0, 2, 0, 0, 2, 2]
 # --8<-- [end:seeds]
