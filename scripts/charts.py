@@ -15,6 +15,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import (
+    chart_activations,
     chart_block_model,
     chart_curves,
     chart_masking,
@@ -29,6 +30,7 @@ from scripts.chart_style import NARROW, WIDE, page_style
 from scripts.chart_svg import to_svg
 
 CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
+    **chart_activations.CHARTS,
     **chart_block_model.CHARTS,
     **chart_curves.CHARTS,
     **chart_masking.CHARTS,

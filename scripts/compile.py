@@ -119,11 +119,12 @@ def launch_of(specimen: Specimen) -> Launch:
     if not specimen.launcher:
         return function, dict(specimen.arguments), {}
     launches = record_launches(getattr(module, specimen.launcher), type(function), specimen.shape, specimen.dtype)
-    if len(launches) != 1 or launches[0][0] is not function:
+    wanted = [launch for launch in launches if launch[0] is function]
+    if len(wanted) != 1:
         raise ValueError(
             f"{specimen.launcher} launches {[launch[0].__name__ for launch in launches]}, not {specimen.function} once"
         )
-    return launches[0]
+    return wanted[0]
 
 
 def load(path: str) -> ModuleType:

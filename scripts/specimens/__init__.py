@@ -95,8 +95,9 @@ def jitted_functions() -> list[str]:
     found = []
     for path in sorted([*(ROOT / "kernels").glob("*.py"), *(ROOT / "snippets").rglob("*.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            jitted = isinstance(node, ast.FunctionDef) and any(is_jit(decorator) for decorator in node.decorator_list)
-            if jitted and node.name.endswith("_kernel"):
+            if not isinstance(node, ast.FunctionDef) or not any(is_jit(decorator) for decorator in node.decorator_list):
+                continue
+            if node.name.endswith("_kernel"):
                 found.append(f"{path.relative_to(ROOT).as_posix()}:{node.name}")
     return found
 
