@@ -14,10 +14,10 @@ def line(kernel: str, launcher: str, registers: int) -> list[Specimen]:
     return [Specimen(kernel, f"{shape[0]}-{dtype}", registers, 0, 0, launcher, shape, dtype) for shape, dtype in shapes]
 
 
-def matrix(kernel: str, launcher: str, registers: int, shared: int) -> list[Specimen]:
+def matrix(kernel: str, launcher: str, registers: int, shared: int, spills: int = 0) -> list[Specimen]:
     """Over the rows of a matrix."""
     cases = [(f"{m}x{n}-{dtype}", (m, n), dtype) for m, n in MATRICES for dtype in ("fp32", "bf16")]
-    return [Specimen(kernel, label, registers, shared, 0, launcher, shape, dtype) for label, shape, dtype in cases]
+    return [Specimen(kernel, label, registers, shared, spills, launcher, shape, dtype) for label, shape, dtype in cases]
 
 
 def kinds(kernel: str, registers: int, pointers: str, **numbers: int) -> list[Specimen]:
@@ -39,7 +39,7 @@ SPECIMENS = [
     *line("kernels/gelu.py:gelu_backward_kernel", "gelu_flat_backward", 48),
     *kinds("kernels/gelu.py:gelu_backward_kernel", 48, "x dy dx", n_elements=100_000),
     *matrix("kernels/gelu_bias.py:gelu_bias_kernel", "gelu_bias_forward", 80, 4096),
-    *matrix("kernels/gelu_bias.py:gelu_bias_backward_kernel", "gelu_bias_backward", 160, 4096),
+    *matrix("kernels/gelu_bias.py:gelu_bias_backward_kernel", "gelu_bias_backward", 164, 4096, spills=8),
     Specimen("kernels/gelu_bias.py:gelu_bias_sums_kernel", "4096", 64, 4096, arguments=SUMS),
     *line("kernels/gated_unit.py:gated_unit_kernel", "gated_unit_launch", 40),
     *kinds("kernels/gated_unit.py:gated_unit_kernel", 40, "gate up y", **APART),
