@@ -8,10 +8,10 @@ LENGTHS = (2**28, 100_000, 98_433)
 MATRICES = ((8192, 4096), (100, 90), (777, 1001), (100_001, 3))
 
 
-def line(kernel: str, launcher: str, registers: int) -> list[Specimen]:
+def line(kernel: str, launcher: str, registers: int, spills: int = 0) -> list[Specimen]:
     """Over a line of elements."""
     shapes = [((n,), dtype) for n in LENGTHS for dtype in ("fp32", "bf16")]
-    return [Specimen(kernel, f"{shape[0]}-{dtype}", registers, 0, 0, launcher, shape, dtype) for shape, dtype in shapes]
+    return [Specimen(kernel, f"{shape[0]}-{dtype}", registers, 0, spills, launcher, shape, dtype) for shape, dtype in shapes]
 
 
 def matrix(kernel: str, launcher: str, registers: int, shared: int, spills: int = 0) -> list[Specimen]:
@@ -36,7 +36,7 @@ SPECIMENS = [
     Specimen("kernels/dropout.py:dropout_kernel", "alone", 40, 0, arguments=ALONE),
     *line("kernels/gelu.py:gelu_kernel", "gelu_flat", 40),
     *kinds("kernels/gelu.py:gelu_kernel", 40, "x y", n_elements=100_000),
-    *line("kernels/gelu.py:gelu_backward_kernel", "gelu_flat_backward", 48),
+    *line("kernels/gelu.py:gelu_backward_kernel", "gelu_flat_backward", 48, spills=8),
     *kinds("kernels/gelu.py:gelu_backward_kernel", 48, "x dy dx", n_elements=100_000),
     *matrix("kernels/gelu_bias.py:gelu_bias_kernel", "gelu_bias_forward", 80, 4096),
     *matrix("kernels/gelu_bias.py:gelu_bias_backward_kernel", "gelu_bias_backward", 164, 4096, spills=8),

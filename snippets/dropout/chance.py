@@ -8,7 +8,7 @@ if not torch.cuda.is_available():
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
 
-# --8<-- [start:statistics]
+# --8<-- [start:chance]
 import math
 
 from kernels.dropout import dropout
@@ -38,4 +38,4 @@ both = int((~kept & ~other).sum())
 spread = math.sqrt(n * p * p * (1 - p * p))
 print("both of two seeds:", both, "expected:", int(n * p * p), off(both, n * p * p, spread))
 #> both of two seeds: 4088 expected: 4096 -0.1 standard deviations
-# --8<-- [end:statistics]
+# --8<-- [end:chance]
