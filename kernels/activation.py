@@ -9,7 +9,7 @@ Each is x times a share s(x) between 0 and 1:
 The approximation is mostly written with (1 + tanh(z / 2)) / 2, which is the same share. All three have s(-x) = 1 - s(x). So
 the smaller of s and 1 - s is computed, from the size of x, and keeps all its digits. It is a power of two, or nearly:
 for "none" 2^R(|x|) / 2, where the polynomial R was fitted to the logarithm of the error function's complement so that s
-is within 3e-8 everywhere and within a relative 1e-5 down to x = -6. That takes half the instructions of an error function.
+is within 3e-8 everywhere and within a relative 1e-5 down to x = -6.
 
 Source: D. Hendrycks and K. Gimpel, "Gaussian error linear units (GELUs)", arXiv:1606.08415.
 """
@@ -31,7 +31,9 @@ def smaller_share(x, KIND: tl.constexpr):
         r = -1.151104450 + a * (-4.592184126e-01 + a * r)
         return 0.5 * tl.exp2(a * r)
     # z / log(2), so that exp(-z) is a power of two.
-    doublings = a * 1.4426950408889634 if KIND == "silu" else a * (2.302208198144325 + 0.1029432395800235 * (a * a))
+    doublings = a * 1.4426950408889634
+    if KIND == "tanh":
+        doublings = a * (2.302208198144325 + 0.1029432395800235 * (a * a))
     t = tl.exp2(-doublings)
     return t / (1 + t)
 
@@ -45,7 +47,6 @@ def activated(x, KIND: tl.constexpr):
 # --8<-- [end:share]
 
 
-# --8<-- [start:slope]
 @triton.jit
 def activated_with_slope(x, KIND: tl.constexpr):
     """The same, and its derivative s(x) + x s'(x)."""
@@ -58,4 +59,3 @@ def activated_with_slope(x, KIND: tl.constexpr):
         # Times dz/dx. Where the square would overflow, the share has long been zero.
         rise *= 1.5957691216057308 + 0.21406444881780076 * tl.minimum(x * x, 1e9)
     return tl.where(x > 0, x - smaller, smaller), tl.where(x > 0, 1 - share, share) + x * rise
-# --8<-- [end:slope]

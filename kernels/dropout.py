@@ -34,7 +34,7 @@ def dropout_kernel(
     VECTOR: tl.constexpr,
     FULL: tl.constexpr,
 ):
-    # This program owns BLOCK neighboring elements; only the last program may have fewer.
+    # This program owns BLOCK neighboring elements, or fewer at the end.
     start = tl.program_id(0).to(tl.int64) * BLOCK
     offsets = start + tl.arange(0, BLOCK)  # [BLOCK]
     whole = FULL or start + BLOCK <= n_elements
@@ -47,7 +47,6 @@ def dropout_kernel(
 # --8<-- [end:kernel]
 
 
-# --8<-- [start:launch]
 def dropout_flat(x: torch.Tensor, residual: torch.Tensor | None, y: torch.Tensor, p: float = 0.5, seed: int = 0) -> torch.Tensor:
     n_elements = x.numel()
     # An element is kept where its 32 random bits, a signed number, are at least the threshold.
@@ -59,7 +58,6 @@ def dropout_flat(x: torch.Tensor, residual: torch.Tensor | None, y: torch.Tensor
     meta["num_warps"] = num_warps
     dropout_kernel[grid](x, residual, y, n_elements, threshold, scale, seed, **meta)
     return y
-# --8<-- [end:launch]
 
 
 def dropout_forward(x: torch.Tensor, p: float, seed: int, residual: torch.Tensor | None) -> torch.Tensor:
@@ -86,7 +84,6 @@ class Dropout(torch.autograd.Function):
         return dx, None, None, dy if ctx.needs_input_grad[3] else None
 
 
-# --8<-- [start:dropout]
 def dropout(
     x: torch.Tensor, p: float = 0.5, seed: int | None = None, residual: torch.Tensor | None = None
 ) -> torch.Tensor:
@@ -133,10 +130,8 @@ def dropout(
     if torch.is_grad_enabled() and (x.requires_grad or (residual is not None and residual.requires_grad)):
         return Dropout.apply(x, p, seed, residual)
     return dropout_forward(x, p, seed, residual)
-# --8<-- [end:dropout]
 
 
-# --8<-- [start:reference]
 def dropout_reference(
     x: torch.Tensor, p: float = 0.5, seed: int | None = None, residual: torch.Tensor | None = None
 ) -> torch.Tensor:
@@ -146,4 +141,3 @@ def dropout_reference(
     kept = bits >= min(round(p * 2**32), 2**32 - 1) - 2**31
     y = x.float() * kept * (1 / (1 - p) if p < 1 else 0.0)
     return (y if residual is None else y + residual.float()).to(x.dtype)
-# --8<-- [end:reference]

@@ -30,18 +30,18 @@ def gated_unit_kernel(
     KIND: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    # This program owns BLOCK neighboring elements of one row; only the last program of a row may have fewer.
+    # This program owns BLOCK neighboring elements of one row, or fewer at its end.
     start = tl.program_id(0).to(tl.int64) * BLOCK
     row = tl.program_id(1).to(tl.int64)
     columns = start + tl.arange(0, BLOCK)  # [BLOCK]
     whole = start + BLOCK <= n_columns
-    gate = load_part(gate_ptr + row * gate_row_stride, columns, n_columns, whole)  # [BLOCK]
+    gate = load_part(gate_ptr + row * gate_row_stride, columns, n_columns, whole)
     up = load_part(up_ptr + row * up_row_stride, columns, n_columns, whole)  # [BLOCK]
-    store_part(y_ptr + row * y_row_stride, columns, n_columns, whole, activated(gate, KIND) * up)
+    y = activated(gate, KIND) * up  # [BLOCK]
+    store_part(y_ptr + row * y_row_stride, columns, n_columns, whole, y)
 # --8<-- [end:kernel]
 
 
-# --8<-- [start:backward_kernel]
 @triton.jit
 def gated_unit_backward_kernel(
     gate_ptr,
@@ -56,18 +56,17 @@ def gated_unit_backward_kernel(
     KIND: tl.constexpr,
     BLOCK: tl.constexpr,
 ):
-    # This program owns BLOCK neighboring elements of one row; only the last program of a row may have fewer.
+    # This program owns BLOCK neighboring elements of one row, or fewer at its end.
     start = tl.program_id(0).to(tl.int64) * BLOCK
     row = tl.program_id(1).to(tl.int64)
     columns = start + tl.arange(0, BLOCK)  # [BLOCK]
     whole = start + BLOCK <= n_columns
-    gate = load_part(gate_ptr + row * gate_row_stride, columns, n_columns, whole)  # [BLOCK]
+    gate = load_part(gate_ptr + row * gate_row_stride, columns, n_columns, whole)
     up = load_part(up_ptr + row * up_row_stride, columns, n_columns, whole)  # [BLOCK]
     dy = load_part(dy_ptr + row * y_row_stride, columns, n_columns, whole)  # [BLOCK]
     value, slope = activated_with_slope(gate, KIND)
     store_part(dgate_ptr + row * y_row_stride, columns, n_columns, whole, dy * up * slope)
     store_part(dup_ptr + row * y_row_stride, columns, n_columns, whole, dy * value)
-# --8<-- [end:backward_kernel]
 
 
 def gated_unit_shape(gate: torch.Tensor, up: torch.Tensor) -> tuple[int, int, int, int, int]:

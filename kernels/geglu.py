@@ -50,8 +50,6 @@ def geglu(gate: torch.Tensor, up: torch.Tensor, approximate: str = "tanh") -> to
     return gated_unit(gate, up, approximate)
 
 
-# --8<-- [start:reference]
 def geglu_reference(gate: torch.Tensor, up: torch.Tensor, approximate: str = "tanh") -> torch.Tensor:
     """The same operation in plain PyTorch, in two kernels."""
     return torch.nn.functional.gelu(gate, approximate=approximate) * up
-# --8<-- [end:reference]

@@ -18,21 +18,19 @@ from kernels.gelu_bias import gelu_bias_backward, gelu_bias_forward
 from kernels.parts import load_part, store_part
 
 
-# --8<-- [start:kernel]
 @triton.jit
 def gelu_kernel(x_ptr, y_ptr, n_elements, KIND: tl.constexpr, BLOCK: tl.constexpr):
-    # This program owns BLOCK neighboring elements; only the last program may have fewer.
+    # This program owns BLOCK neighboring elements, or fewer at the end.
     start = tl.program_id(0).to(tl.int64) * BLOCK
     offsets = start + tl.arange(0, BLOCK)  # [BLOCK]
     whole = start + BLOCK <= n_elements
     x = load_part(x_ptr, offsets, n_elements, whole)  # [BLOCK]
     store_part(y_ptr, offsets, n_elements, whole, activated(x, KIND))
-# --8<-- [end:kernel]
 
 
 @triton.jit
 def gelu_backward_kernel(x_ptr, dy_ptr, dx_ptr, n_elements, KIND: tl.constexpr, BLOCK: tl.constexpr):
-    # This program owns BLOCK neighboring elements; only the last program may have fewer.
+    # This program owns BLOCK neighboring elements, or fewer at the end.
     start = tl.program_id(0).to(tl.int64) * BLOCK
     offsets = start + tl.arange(0, BLOCK)  # [BLOCK]
     whole = start + BLOCK <= n_elements
@@ -42,13 +40,11 @@ def gelu_backward_kernel(x_ptr, dy_ptr, dx_ptr, n_elements, KIND: tl.constexpr, 
     store_part(dx_ptr, offsets, n_elements, whole, dy * slope)
 
 
-# --8<-- [start:launch]
 def gelu_flat(x: torch.Tensor, y: torch.Tensor, kind: str = "none") -> torch.Tensor:
     n_elements = x.numel()
     grid = ((n_elements + 1023) // 1024,)
     gelu_kernel[grid](x, y, n_elements, KIND=kind, BLOCK=1024, num_warps=4)
     return y
-# --8<-- [end:launch]
 
 
 def gelu_flat_backward(x: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor, kind: str = "none") -> torch.Tensor:
@@ -146,8 +142,6 @@ def gelu(x: torch.Tensor, bias: torch.Tensor | None = None, approximate: str = "
     return gelu_forward(x, bias, approximate)
 
 
-# --8<-- [start:reference]
 def gelu_reference(x: torch.Tensor, bias: torch.Tensor | None = None, approximate: str = "none") -> torch.Tensor:
     """The same operation in plain PyTorch, in one kernel or two."""
     return torch.nn.functional.gelu(x if bias is None else x + bias, approximate=approximate)
-# --8<-- [end:reference]

@@ -14,7 +14,6 @@ import triton.language as tl
 from kernels.activation import activated, activated_with_slope
 
 
-# --8<-- [start:kernel]
 @triton.jit
 def gelu_bias_kernel(
     x_ptr,
@@ -34,10 +33,8 @@ def gelu_bias_kernel(
     bias = tl.load(bias_ptr + columns, mask=(columns < n_columns) | FULL).to(tl.float32)  # [1, BLOCK]
     x = tl.load(x_ptr + rows * n_columns + columns, mask=mask).to(tl.float32)  # [ROWS, BLOCK]
     tl.store(y_ptr + rows * n_columns + columns, activated(x + bias, KIND), mask=mask)
-# --8<-- [end:kernel]
 
 
-# --8<-- [start:backward_kernel]
 @triton.jit
 def gelu_bias_backward_kernel(
     x_ptr,
@@ -70,7 +67,6 @@ def gelu_bias_backward_kernel(
         total += dx
     sums = tl.sum(total, axis=0, keep_dims=True)  # [1, BLOCK]
     tl.store(sums_ptr + strip * n_columns + columns, sums, mask=column_mask)
-# --8<-- [end:backward_kernel]
 
 
 @triton.jit

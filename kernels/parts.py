@@ -11,7 +11,11 @@ import triton.language as tl
 # --8<-- [start:parts]
 @triton.jit
 def load_part(ptr, offsets, n_elements, whole):
-    x = tl.load(ptr + offsets) if whole else tl.load(ptr + offsets, mask=offsets < n_elements)
+    x = (
+        tl.load(ptr + offsets)
+        if whole
+        else tl.load(ptr + offsets, mask=offsets < n_elements)
+    )
     return x.to(tl.float32)
 
 

@@ -45,14 +45,15 @@ def philox_fours(seed, counters, N: tl.constexpr):
 
 @triton.jit
 def philox_bits(seed, start, BLOCK: tl.constexpr, VECTOR: tl.constexpr):
-    """32 bits for each of BLOCK elements from `start` on: element i has word i % 4 of counter i // 4.
+    """32 bits for each of BLOCK elements: element i has word i % 4 of counter i // 4.
 
     A thread gets VECTOR neighboring elements, 4 or 8, which is what it loads at a time.
     """
     if VECTOR == 4:
-        bits = philox_fours(seed, start // 4 + tl.arange(0, BLOCK // 4), BLOCK // 4)  # [BLOCK / 4, 4]
+        counters = start // 4 + tl.arange(0, BLOCK // 4)
+        bits = philox_fours(seed, counters, BLOCK // 4)  # [BLOCK / 4, 4]
     else:
-        counters = start // 4 + 2 * tl.arange(0, BLOCK // 8)  # [BLOCK / 8]
+        counters = start // 4 + 2 * tl.arange(0, BLOCK // 8)
         even = philox_fours(seed, counters, BLOCK // 8)  # [BLOCK / 8, 4]
         odd = philox_fours(seed, counters + 1, BLOCK // 8)  # [BLOCK / 8, 4]
         bits = tl.join(even, odd).permute(0, 2, 1)  # [BLOCK / 8, 2, 4]
@@ -60,7 +61,6 @@ def philox_bits(seed, start, BLOCK: tl.constexpr, VECTOR: tl.constexpr):
 # --8<-- [end:bits]
 
 
-# --8<-- [start:reference]
 def philox_reference(seed: int, n_elements: int, device: torch.device, start: int = 0) -> torch.Tensor:
     """The same bits in plain PyTorch, as int64 numbers from -2^31 to 2^31 - 1; 4 divides `start`."""
     low = 0xFFFFFFFF
@@ -76,4 +76,3 @@ def philox_reference(seed: int, n_elements: int, device: torch.device, start: in
         k0, k1 = (k0 + 0x9E3779B9) & low, (k1 + 0xBB67AE85) & low
     bits = torch.stack((c0, c1, c2, c3), dim=1).flatten()[:n_elements]
     return bits - (bits >> 31 << 32)
-# --8<-- [end:reference]

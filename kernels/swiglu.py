@@ -46,8 +46,6 @@ def swiglu(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
     return gated_unit(gate, up, "silu")
 
 
-# --8<-- [start:reference]
 def swiglu_reference(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
     """The same operation in plain PyTorch, in two kernels."""
     return torch.nn.functional.silu(gate) * up
-# --8<-- [end:reference]

@@ -24,18 +24,18 @@ def off(count, expected, spread):
 
 
 dropped = int((~kept).sum())
-print("dropped:", dropped, "expected:", int(n * p), off(dropped, n * p, spread))
-#> dropped: 16284 expected: 16384 -0.9 standard deviations
+print("dropped:", dropped, "of", int(n * p), off(dropped, n * p, spread))
+#> dropped: 16284 of 16384 -0.9 standard deviations
 
 both = int((~kept[1:] & ~kept[:-1]).sum())
 pairs = (n - 1) * p * p  # their count varies a little more than a count of independent things
 spread = math.sqrt(pairs * (1 + 2 * p - 3 * p * p))
-print("both of two neighbors:", both, "expected:", int(pairs), off(both, pairs, spread))
-#> both of two neighbors: 3993 expected: 4095 -1.4 standard deviations
+print("two neighbors:", both, "of", int(pairs), off(both, pairs, spread))
+#> two neighbors: 3993 of 4095 -1.4 standard deviations
 
 other = dropout(torch.ones(n, device=device), p, seed=8) != 0
 both = int((~kept & ~other).sum())
 spread = math.sqrt(n * p * p * (1 - p * p))
-print("both of two seeds:", both, "expected:", int(n * p * p), off(both, n * p * p, spread))
-#> both of two seeds: 4088 expected: 4096 -0.1 standard deviations
+print("two seeds:", both, "of", int(n * p * p), off(both, n * p * p, spread))
+#> two seeds: 4088 of 4096 -0.1 standard deviations
 # --8<-- [end:chance]

@@ -19,7 +19,9 @@ from kernels.philox import philox_bits
 
 
 @triton.jit
-def drawing_kernel(x_ptr, y_ptr, p, threshold, seed, WAY: tl.constexpr, BLOCK: tl.constexpr):
+def drawing_kernel(
+    x_ptr, y_ptr, p, threshold, seed, WAY: tl.constexpr, BLOCK: tl.constexpr
+):
     start = tl.program_id(0).to(tl.int64) * BLOCK
     offsets = start + tl.arange(0, BLOCK)  # [BLOCK]
     x = tl.load(x_ptr + offsets).to(tl.float32)
@@ -41,8 +43,10 @@ counts = {}
 print("an element:            instructions  multiplications")
 for way in ("one number an element", "four numbers a draw", "the library's"):
     kernel = drawing_kernel[(1024,)](x, y, 0.5, 0, 2**40, WAY=way, BLOCK=1024)
-    names = re.findall(r"^[^;]*?\t(?:@!?U?P\d+ )?([A-Z][A-Z0-9_.]+)", kernel.asm["sass"], re.MULTILINE)
-    products = [name for name in names if re.fullmatch(r"IMAD(\.HI|\.WIDE)?(\.U32)?", name)]
+    line = re.compile(r"^[^;]*?\t(?:@!?U?P\d+ )?([A-Z][A-Z0-9_.]+)", re.MULTILINE)
+    names = line.findall(kernel.asm["sass"])
+    product = re.compile(r"IMAD(\.HI|\.WIDE)?(\.U32)?")
+    products = [name for name in names if product.fullmatch(name)]
     each = 1024 / 128  # elements of a thread
     counts[way] = (len(names) - names.count("NOP")) / each
     print(f"{way:22}{counts[way]:13.1f}{len(products) / each:17.1f}")

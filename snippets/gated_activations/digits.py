@@ -30,5 +30,7 @@ gelu_by_sum_kernel[(1,)](x, y, BLOCK=4)
 expected = F.gelu(x.double())
 for name, values in {"one plus erf": y, "the library": gelu(x)}.items():
     wrong = ((values.double() - expected) / expected).abs()
-    print(f"{name:12}", *(f"{step:8.0e}" for step in wrong.tolist()))
+    print(f"{name}, right to a thousandth: {(wrong < 1e-3).tolist()}")
+    #> one plus erf, right to a thousandth: [True, True, True, False]
+    #> the library, right to a thousandth: [True, True, True, True]
 # --8<-- [end:digits]
