@@ -5,7 +5,11 @@ interpreter is on (`TRITON_INTERPRET=1` before triton is first imported).
 """
 
 from kernels.add import add
+from kernels.dropout import dropout
+from kernels.geglu import geglu
+from kernels.gelu import gelu
 from kernels.softmax import softmax
+from kernels.swiglu import swiglu
 
-__all__ = ["add", "softmax"]
+__all__ = ["add", "dropout", "geglu", "gelu", "softmax", "swiglu"]
 __version__ = "0.1.0"

@@ -16,6 +16,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import (
     chart_autograd,
+    chart_activations,
     chart_block_model,
     chart_curves,
     chart_ladder,
@@ -32,6 +33,7 @@ from scripts.chart_svg import to_svg
 
 CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
     **chart_autograd.CHARTS,
+    **chart_activations.CHARTS,
     **chart_block_model.CHARTS,
     **chart_curves.CHARTS,
     **chart_ladder.CHARTS,

@@ -17,6 +17,7 @@ from matplotlib.axes import Axes
 
 import main
 from scripts import charts, records
+from tests.baked.activation_records import records_of_activations
 from tests.baked.block_model_records import records_of_block_model
 from tests.baked.ladder_records import records_of_ladder
 from tests.baked.masking_records import records_of_masking
@@ -115,6 +116,7 @@ RECORDS |= {record["name"]: record for record in records_of_memory(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_masking(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_why_kernels(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_ladder(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_activations(synthetic)}
 
 
 @pytest.fixture(scope="module", params=charts.CHARTS)
