@@ -200,7 +200,7 @@ def specialized(value: Any) -> tuple[str, bool]:
         return name, value.data_ptr() % 16 == 0
     if isinstance(value, float):
         return "fp32", False
-    if isinstance(value, bool) or value == 1:
+    if value is None or isinstance(value, bool) or value == 1:
         return "constexpr", False
     return "i32" if -(2**31) <= value < 2**31 else "i64", value % 16 == 0
 

@@ -1,0 +1,50 @@
+"""What the kernels of `kernels.cross_entropy` share: how many targets count, and one sum made of every program's part.
+
+A mean divides by the number of targets that are not ignored, and the kernels must know it before they write a gradient.
+So it is counted first, by a few programs. The sum over the rows is made last, by whichever program arrives last; it adds
+the parts up in the order of the programs, so the result does not depend on which one that is.
+"""
+
+import triton
+import triton.language as tl
+
+COUNTERS = tl.constexpr(32)
+
+
+# --8<-- [start:count]
+@triton.jit
+def cross_entropy_count_kernel(target_ptr, counts_ptr, n_rows, ignore_index, COUNT: tl.constexpr, BLOCK: tl.constexpr):
+    # This program counts every COUNTERS-th block of targets; the first one also resets the counter of arrivals.
+    pid = tl.program_id(0).to(tl.int64)
+    count = tl.zeros([BLOCK], tl.int32)
+    if COUNT:
+        for start in range(pid * BLOCK, n_rows, tl.num_programs(0) * BLOCK):
+            rows = start + tl.arange(0, BLOCK)  # [BLOCK]
+            target = tl.load(target_ptr + rows, mask=rows < n_rows, other=ignore_index)
+            count += (target != ignore_index).to(tl.int32)
+    tl.store(counts_ptr + pid, tl.sum(count, axis=0))
+    tl.store(counts_ptr + COUNTERS, 0, mask=pid == 0)
+# --8<-- [end:count]
+
+
+@triton.jit
+def cross_entropy_counted(counts_ptr, n_counts):
+    """The number of targets that count, as a float."""
+    counters = tl.arange(0, COUNTERS)  # [COUNTERS]
+    return tl.sum(tl.load(counts_ptr + counters, mask=counters < n_counts, other=0), axis=0).to(tl.float32)
+
+
+# --8<-- [start:finish]
+@triton.jit
+def cross_entropy_finish(part, parts_ptr, counts_ptr, loss_ptr, divisor):
+    """Store this program's part of the sum; the program that arrives last adds all parts up."""
+    BLOCK: tl.constexpr = 1024
+    n_parts = tl.num_programs(0)
+    tl.store(parts_ptr + tl.program_id(0).to(tl.int64), part)
+    if tl.atomic_add(counts_ptr + COUNTERS, 1, sem="acq_rel") == n_parts - 1:
+        total = tl.zeros([BLOCK], tl.float32)
+        for start in range(0, n_parts, BLOCK):
+            parts = start + tl.arange(0, BLOCK)  # [BLOCK]
+            total += tl.load(parts_ptr + parts, mask=parts < n_parts, other=0.0, cache_modifier=".cg")
+        tl.store(loss_ptr, tl.sum(total, axis=0) / divisor)
+# --8<-- [end:finish]
