@@ -125,7 +125,8 @@ def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
     groups = (n_q_heads + heads - 1) // heads + (n_k_heads + heads - 1) // heads
     grid = (groups, (n_tokens + tokens - 1) // tokens, min(n_batches, 65535))
     strides = (*q.stride()[:3], *k.stride()[:3], *q_out.stride()[:3], *k_out.stride()[:3])
-    tables = (cos.stride(0), cos.stride(1), sin.stride(0), sin.stride(1))
+    shared = cos.shape[0] == 1
+    tables = (0 if shared else cos.stride(0), cos.stride(1), 0 if shared else sin.stride(0), sin.stride(1))
     sizes = (n_batches, n_tokens, n_q_heads, n_k_heads)
     meta = {"HALF": half, "WIDE": cos.shape[2] != half, "INVERSE": inverse, "TOKENS": tokens, "HEADS": heads, "BLOCK": block}
     rotary_embedding_kernel[grid](q, k, cos, sin, q_out, k_out, *strides, *tables, *sizes, **meta, num_warps=num_warps)
