@@ -10,7 +10,6 @@ last one are the row's edges, and are treated on their own. So a vocabulary of 5
 Source: M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867.
 """
 
-import torch
 import triton
 import triton.language as tl
 
@@ -38,7 +37,6 @@ def cross_entropy_long_kernel(
     dloss_stride,
     n_rows,
     n_columns,
-    n_counts,
     ignore_index,
     REDUCTION: tl.constexpr,
     READY: tl.constexpr,
@@ -47,12 +45,11 @@ def cross_entropy_long_kernel(
 ):
     # This program owns every num_programs-th row, and holds LANES * VECTOR logits of it at a time.
     pid = tl.program_id(0).to(tl.int64)
-    if READY:  # the gradient is there already, made for an incoming gradient of one
-        if tl.load(dloss_ptr) == 1.0:
-            return
+    if READY and tl.load(dloss_ptr).to(tl.float32) == 1.0:
+        return  # the gradient is there already
     divisor = 1.0
     if REDUCTION == "mean":
-        divisor = cross_entropy_counted(counts_ptr, n_counts)
+        divisor = cross_entropy_counted(counts_ptr, n_rows)
     part = 0.0
     lanes, edge = tl.arange(0, LANES), tl.arange(0, 2 * VECTOR)
     offsets = lanes[:, None] * VECTOR + tl.arange(0, VECTOR)[None, :]  # [LANES, VECTOR]
@@ -96,7 +93,7 @@ def cross_entropy_long_kernel(
             if dloss_ptr is not None:
                 scale *= tl.load(dloss_ptr + row * dloss_stride).to(tl.float32)
             factor = tl.where(counts, tl.where(valid, scale / row_total, float("nan")), 0.0)
-            column = tl.where(counts, target, -1)
+            column = tl.where(valid, target, -1).to(tl.int32)
             dx_row_ptr = dlogits_ptr + row * dlogits_row_stride
             edge_dx = cross_entropy_exp(edge_x - row_peak) * factor  # [2 * VECTOR]
             edge_dx = tl.where(edge_columns == column, edge_dx - scale, edge_dx)

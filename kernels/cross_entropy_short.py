@@ -5,7 +5,6 @@
 Bytes and flops are those of `kernels.cross_entropy`.
 """
 
-import torch
 import triton
 import triton.language as tl
 
@@ -27,7 +26,6 @@ def cross_entropy_short_kernel(
     dloss_stride,
     n_rows,
     n_columns,
-    n_counts,
     ignore_index,
     REDUCTION: tl.constexpr,
     READY: tl.constexpr,
@@ -36,12 +34,11 @@ def cross_entropy_short_kernel(
 ):
     # This program owns ROWS neighboring rows, and every num_programs-th such tile after them.
     pid = tl.program_id(0).to(tl.int64)
-    if READY:  # the gradient is there already, made for an incoming gradient of one
-        if tl.load(dloss_ptr) == 1.0:
-            return
+    if READY and tl.load(dloss_ptr).to(tl.float32) == 1.0:
+        return  # the gradient is there already
     divisor = 1.0
     if REDUCTION == "mean":
-        divisor = cross_entropy_counted(counts_ptr, n_counts)
+        divisor = cross_entropy_counted(counts_ptr, n_rows)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     part = tl.zeros([ROWS], tl.float32)
     for first in range(pid * ROWS, n_rows, tl.num_programs(0) * ROWS):
@@ -68,7 +65,7 @@ def cross_entropy_short_kernel(
             if dloss_ptr is not None:
                 scale *= tl.load(dloss_ptr + rows * dloss_stride, mask=row_mask, other=0.0).to(tl.float32)
             factor = tl.where(counts, tl.where(valid, scale / total, float("nan")), 0.0)  # [ROWS]
-            column = tl.where(counts, target, -1)  # [ROWS]
+            column = tl.where(valid, target, -1).to(tl.int32)  # [ROWS]
             dx = exponential * factor[:, None]  # [ROWS, BLOCK]
             dx = tl.where(columns[None, :] == column[:, None], dx - scale[:, None], dx)
             dx_ptrs = dlogits_ptr + rows[:, None] * dlogits_row_stride + columns[None, :]

@@ -5,39 +5,50 @@ So it is counted first, by a few programs. The sum over the rows is made last, b
 the parts up in the order of the programs, so the result does not depend on which one that is.
 """
 
+import torch
 import triton
 import triton.language as tl
 
 COUNTERS = tl.constexpr(32)
+COUNTED_BLOCK = tl.constexpr(512)
 
 
 # --8<-- [start:count]
 @triton.jit
-def cross_entropy_count_kernel(target_ptr, counts_ptr, n_rows, ignore_index, COUNT: tl.constexpr, BLOCK: tl.constexpr):
-    # This program counts every COUNTERS-th block of targets; the first one also resets the counter of arrivals.
+def cross_entropy_count_kernel(target_ptr, counts_ptr, n_rows, ignore_index):
+    # This program counts every num_programs-th block of targets. The first one also resets the counter of arrivals.
     pid = tl.program_id(0).to(tl.int64)
-    count = tl.zeros([BLOCK], tl.int32)
-    if COUNT:
-        for start in range(pid * BLOCK, n_rows, tl.num_programs(0) * BLOCK):
-            rows = start + tl.arange(0, BLOCK)  # [BLOCK]
-            target = tl.load(target_ptr + rows, mask=rows < n_rows, other=ignore_index)
-            count += (target != ignore_index).to(tl.int32)
+    count = tl.zeros([COUNTED_BLOCK], tl.int32)
+    for start in range(pid * COUNTED_BLOCK, n_rows, tl.num_programs(0) * COUNTED_BLOCK):
+        rows = start + tl.arange(0, COUNTED_BLOCK)  # [COUNTED_BLOCK]
+        target = tl.load(target_ptr + rows, mask=rows < n_rows, other=ignore_index)
+        count += (target != ignore_index).to(tl.int32)
     tl.store(counts_ptr + pid, tl.sum(count, axis=0))
-    tl.store(counts_ptr + COUNTERS, 0, mask=pid == 0)
+    if pid == 0:
+        tl.store(counts_ptr + COUNTERS, 0)
 # --8<-- [end:count]
 
 
+def cross_entropy_count(target: torch.Tensor, ignore_index: int) -> torch.Tensor:
+    """Count the targets that count, in up to 32 parts, and set the counter of arrivals behind them to zero."""
+    n_rows = target.shape[0]
+    counts = torch.empty(33, dtype=torch.int32, device=target.device)
+    cross_entropy_count_kernel[(min(32, (n_rows + 511) // 512),)](target, counts, n_rows, ignore_index)
+    return counts
+
+
 @triton.jit
-def cross_entropy_counted(counts_ptr, n_counts):
+def cross_entropy_counted(counts_ptr, n_rows):
     """The number of targets that count, as a float."""
     counters = tl.arange(0, COUNTERS)  # [COUNTERS]
-    return tl.sum(tl.load(counts_ptr + counters, mask=counters < n_counts, other=0), axis=0).to(tl.float32)
+    counts = tl.load(counts_ptr + counters, mask=counters * COUNTED_BLOCK < n_rows, other=0)
+    return tl.sum(counts, axis=0).to(tl.float32)
 
 
 # --8<-- [start:finish]
 @triton.jit
 def cross_entropy_finish(part, parts_ptr, counts_ptr, loss_ptr, divisor):
-    """Store this program's part of the sum; the program that arrives last adds all parts up."""
+    """Store this program's part of the sum. The program that arrives last adds all parts up."""
     BLOCK: tl.constexpr = 1024
     n_parts = tl.num_programs(0)
     tl.store(parts_ptr + tl.program_id(0).to(tl.int64), part)
