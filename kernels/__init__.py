@@ -5,7 +5,9 @@ interpreter is on (`TRITON_INTERPRET=1` before triton is first imported).
 """
 
 from kernels.add import add
+from kernels.cross_entropy import cross_entropy
+from kernels.rotary_embedding import rotary_embedding
 from kernels.softmax import softmax
 
-__all__ = ["add", "softmax"]
+__all__ = ["add", "cross_entropy", "rotary_embedding", "softmax"]
 __version__ = "0.1.0"
