@@ -103,10 +103,11 @@ def cross_entropy_gradient_reference(logits, target, dloss, ignore_index, reduct
     counts = target != ignore_index
     valid = counts & (target >= 0) & (target < logits.shape[1])
     one_hot = torch.zeros_like(logits, dtype=torch.float32).scatter_(1, target.where(valid, 0)[:, None], 1.0)
+    # Rows that do not count are emptied first: a zero times their NaN would be NaN.
+    difference = torch.softmax(logits.float().where(counts[:, None], 0.0), 1) - one_hot
     scale = dloss.float() / counts.sum() if reduction == "mean" else dloss.float()
-    scale = scale.expand(target.shape).where(valid, float("nan"))
-    dlogits = (torch.softmax(logits.float(), 1) - one_hot) * scale[:, None]
-    return dlogits.where(counts[:, None], 0.0).to(logits.dtype)
+    scale = scale.expand(target.shape).where(counts, 0.0).where(valid | ~counts, float("nan"))
+    return (difference * scale[:, None]).to(logits.dtype)
 
 
 def cross_entropy(
