@@ -102,7 +102,11 @@ def assert_loss(x, target, reduction, ignore_index=-100):
     kept = x.detach().clone()
     loss = cross_entropy(x.detach(), target, ignore_index, reduction)
     assert (loss.dtype, loss.device) == (x.dtype, x.device) and not loss.requires_grad
-    assert_within(loss, loss_64(x.detach(), target, ignore_index, reduction), loss_error(x.detach(), target, reduction, x.dtype, ignore_index))
+    assert_within(
+        loss,
+        loss_64(x.detach(), target, ignore_index, reduction),
+        loss_error(x.detach(), target, reduction, x.dtype, ignore_index),
+    )
     assert torch.equal(x.detach(), kept), "the logits were overwritten"
 
 
@@ -110,16 +114,28 @@ def assert_gradient(x, target, dloss, reduction, ignore_index=-100, create_graph
     kept = x.detach().clone()
     x = x.detach().requires_grad_()
     loss = cross_entropy(x, target, ignore_index, reduction)
-    assert_within(loss.detach(), loss_64(x.detach(), target, ignore_index, reduction), loss_error(x.detach(), target, reduction, x.dtype, ignore_index))
+    assert_within(
+        loss.detach(),
+        loss_64(x.detach(), target, ignore_index, reduction),
+        loss_error(x.detach(), target, reduction, x.dtype, ignore_index),
+    )
     (dx,) = torch.autograd.grad(loss, x, dloss, create_graph=create_graph)
     dx = dx.detach()
     assert (dx.shape, dx.dtype, dx.device) == (x.shape, x.dtype, x.device)
-    assert_within(dx, gradient_64(x, target, dloss, reduction, ignore_index), gradient_error(x, target, dloss, reduction, x.dtype, ignore_index))
+    assert_within(
+        dx,
+        gradient_64(x, target, dloss, reduction, ignore_index),
+        gradient_error(x, target, dloss, reduction, x.dtype, ignore_index),
+    )
     assert torch.equal(x.detach(), kept), "the logits were overwritten"
 
 
 def incoming(target, reduction, dtype, factor=1.0):
-    return random(*target.shape, dtype=dtype, device=str(target.device), seed=5) if reduction == "none" else torch.tensor(factor, dtype=dtype, device=target.device)
+    return (
+        random(*target.shape, dtype=dtype, device=str(target.device), seed=5)
+        if reduction == "none"
+        else torch.tensor(factor, dtype=dtype, device=target.device)
+    )
 
 
 CASES = [pytest.param(dtype, n, id=f"{str(dtype).removeprefix('torch.')}-{n}") for dtype in DTYPES for n in COLUMNS]
@@ -161,11 +177,17 @@ def test_ignored_rows_count_for_nothing(ignored, columns, device):
         leaf = x.clone().requires_grad_()
         loss = cross_entropy(leaf, target, ignored, reduction)
         clean = x.nan_to_num(0.0, 0.0)
-        assert_within(loss.detach(), loss_64(clean, target, ignored, reduction), loss_error(clean, target, reduction, x.dtype, ignored))
+        assert_within(
+            loss.detach(), loss_64(clean, target, ignored, reduction), loss_error(clean, target, reduction, x.dtype, ignored)
+        )
         (dx,) = torch.autograd.grad(loss.sum(), leaf)
         assert (dx[target == ignored] == 0).all()
         ones = torch.ones_like(loss)
-        assert_within(dx, gradient_64(clean, target, ones, reduction, ignored), gradient_error(clean, target, ones, reduction, x.dtype, ignored))
+        assert_within(
+            dx,
+            gradient_64(clean, target, ones, reduction, ignored),
+            gradient_error(clean, target, ones, reduction, x.dtype, ignored),
+        )
 
 
 @pytest.mark.parametrize("columns", [30, 9000])
@@ -246,7 +268,9 @@ def test_logits_that_negate_and_targets_that_are_not_contiguous(device):
     assert_loss(x, target, "mean")
     assert_gradient(x, target, incoming(target, "mean", x.dtype), "mean")
     leaf = random(6, 50, device=device).requires_grad_()
-    (found,) = torch.autograd.grad(cross_entropy(leaf, target, reduction="none"), leaf, torch._neg_view(torch.ones(6, device=device)))
+    (found,) = torch.autograd.grad(
+        cross_entropy(leaf, target, reduction="none"), leaf, torch._neg_view(torch.ones(6, device=device))
+    )
     assert_within(found, gradient_64(leaf, target, -torch.ones(6, device=device), "none"), 1e-6)
 
 
@@ -510,7 +534,9 @@ def test_another_reduction_is_refused(wrong, device):
         cross_entropy(torch.ones(2, 3, device=device), torch.zeros(2, dtype=torch.int64, device=device), reduction=wrong)
 
 
-@pytest.mark.parametrize(("logits", "target"), [((2, 3), (3,)), ((2, 3), (2, 1)), ((3,), (1,)), ((2, 3, 4), (2, 3)), ((2, 3), ())])
+@pytest.mark.parametrize(
+    ("logits", "target"), [((2, 3), (3,)), ((2, 3), (2, 1)), ((3,), (1,)), ((2, 3, 4), (2, 3)), ((2, 3), ())]
+)
 def test_shapes_that_do_not_match_are_refused(logits, target, device):
     with pytest.raises(ValueError, match=r"^target: expected shape \(.*\) for logits of \(.*\), got \(.*\)$"):
         cross_entropy(torch.ones(logits, device=device), torch.zeros(target, dtype=torch.int64, device=device))
@@ -543,6 +569,10 @@ def test_more_than_two_to_the_31_elements(columns, device):
     cross_entropy_launch(x, target, (-100, "none"), None, loss, dx, dloss)
     assert not loss.isnan().any() and not any(part.isnan().any() for part in dx.split(2**28 // columns))
     for part in (slice(0, 3), slice(rows // 2, rows // 2 + 3), slice(-3, None)):
-        assert_within(loss[part], loss_64(x[part], target[part], reduction="none"), loss_error(x[part], target[part], "none", torch.float32))
+        assert_within(
+            loss[part], loss_64(x[part], target[part], reduction="none"), loss_error(x[part], target[part], "none", torch.float32)
+        )
         ones = torch.ones(3, device=device)
-        assert_within(dx[part], gradient_64(x[part], target[part], ones, "none"), gradient_error(x[part], target[part], ones, "none", dtype))
+        assert_within(
+            dx[part], gradient_64(x[part], target[part], ones, "none"), gradient_error(x[part], target[part], ones, "none", dtype)
+        )
