@@ -8,8 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from kernels.cross_entropy import cross_entropy
-from kernels.cross_entropy import cross_entropy_launch, cross_entropy_plan, cross_entropy_reference
+from kernels.cross_entropy import cross_entropy, cross_entropy_launch, cross_entropy_plan, cross_entropy_reference
 from kernels.cross_entropy_total import cross_entropy_count
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
