@@ -73,7 +73,7 @@ for batches, tokens, n_q, n_k, width in SHAPES:
     expected = rotary_embedding_reference(q.float(), k.float(), *(table.float() for table in whole))
     # Liger-Kernel turns its inputs in place, so it gets some of its own.
     own = {name: (copy_of(q), copy_of(k)) if name == "liger" else (q, k) for name in functions}
-    for name, (function, table) in functions.items():
+    for function, table in functions.values():
         torch.testing.assert_close(function(copy_of(q), copy_of(k), *table)[1].float(), expected[1], rtol=2e-2, atol=4e-2)
     forward = {
         name: lambda f=f, inputs=own[name], table=table: f(*inputs, *table)[0]
@@ -95,5 +95,4 @@ for batches, tokens, n_q, n_k, width in SHAPES:
         torch.testing.assert_close(found[1].float(), expected[1], rtol=2e-2, atol=4e-2)
         backward[name] = lambda o=outputs, i=inputs, d=given: torch.autograd.grad(o, i, d, retain_graph=True)[0]
     benchmark.case("rope", "bwd", shape, q.dtype, moved, flops, backward, expected[0])
-    del leaves, outputs, expected, backward, forward, own
 benchmark.finish()
