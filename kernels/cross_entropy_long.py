@@ -81,6 +81,7 @@ def cross_entropy_long_kernel(
         row_peak = tl.where(counts, row_peak, 0.0)
         row_total = tl.sum(total * cross_entropy_exp(peak - row_peak), axis=0)
         row_total += tl.sum(cross_entropy_exp(edge_x - row_peak), axis=0)
+        row_total = tl.where(counts, row_total, 1.0)
         if loss_ptr is not None:
             x_target = tl.load(x_row_ptr + target, mask=valid, other=float("nan")).to(tl.float32)
             loss = tl.where(counts, tl.log(row_total) + (row_peak - x_target), 0.0)
