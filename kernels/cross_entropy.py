@@ -13,6 +13,7 @@ import torch
 import triton
 
 from kernels.arguments import check_float_tensor, check_same_device
+from kernels.cross_entropy_gradient import cross_entropy_gradient_kernel
 from kernels.cross_entropy_long import cross_entropy_long_kernel
 from kernels.cross_entropy_short import cross_entropy_short_kernel
 from kernels.cross_entropy_total import cross_entropy_count
@@ -24,15 +25,16 @@ def cross_entropy_multiprocessors(device: torch.device) -> int:
     return 1 if device.type == "cpu" else torch.cuda.get_device_properties(device).multi_processor_count
 
 
-def cross_entropy_plan(n_columns: int, element_size: int) -> tuple:
+def cross_entropy_plan(n_columns: int, element_size: int, gradient: bool) -> tuple:
     """The kernel for rows of this length, its rows a program, its programs a multiprocessor, and its constants."""
     if n_columns <= 8192:
         block = triton.next_power_of_2(n_columns)
-        rows = max(1, 4096 // block)
-        num_warps = 4 if block <= 1024 else 8 if block <= 4096 else 16
-        return cross_entropy_short_kernel, rows, 16, {"ROWS": rows, "BLOCK": block, "num_warps": num_warps}
+        rows = max(1, (8192 if gradient and block == 4096 else 4096) // block)
+        num_warps = 4 if block <= 4096 else 8
+        return cross_entropy_short_kernel, rows, 8, {"ROWS": rows, "BLOCK": block, "num_warps": num_warps}
     vector = 16 // element_size
-    return cross_entropy_long_kernel, 1, 2, {"LANES": 8192 // vector, "VECTOR": vector, "num_warps": 16}
+    meta = {"LANES": 8192 // vector, "VECTOR": vector, "num_warps": 16}
+    return (cross_entropy_gradient_kernel if gradient else cross_entropy_long_kernel), 1, 2, meta
 
 
 # --8<-- [start:launch]
@@ -40,15 +42,21 @@ def cross_entropy_launch(logits, target, options, counts, loss=None, dlogits=Non
     """Write the loss, the gradient, or both, whichever is given; with `ready`, nothing if `dloss` is one."""
     n_rows, n_columns = logits.shape
     ignore_index, reduction = options
-    kernel, rows, resident, meta = cross_entropy_plan(n_columns, logits.element_size())
+    kernel, rows, resident, meta = cross_entropy_plan(n_columns, logits.element_size(), dlogits is not None)
     programs = min(cross_entropy_multiprocessors(logits.device) * resident, (n_rows + rows - 1) // rows)
+    grid, sizes = (programs,), (n_rows, n_columns, ignore_index)
     whole = loss is not None and reduction != "none"
     parts = torch.empty(programs, dtype=torch.float32, device=logits.device) if whole else None
-    dlogits_row_stride = 0 if dlogits is None else dlogits.stride(0)
-    dloss_stride = 0 if dloss is None or reduction != "none" else dloss.stride(0)
+    row_stride = logits.stride(0)
+    if kernel is cross_entropy_long_kernel:
+        kernel[grid](logits, target, counts, parts, loss, row_stride, *sizes, REDUCTION=reduction, **meta)
+        return
+    if kernel is cross_entropy_short_kernel:
+        meta["EVEN"] = (n_columns % 8, row_stride % 8) == (0, 0)
     tensors = (logits, target, dloss, counts, parts, loss, dlogits)
-    strides = (logits.stride(0), dlogits_row_stride, dloss_stride)
-    kernel[(programs,)](*tensors, *strides, n_rows, n_columns, ignore_index, REDUCTION=reduction, READY=ready, **meta)
+    strides = (row_stride, 0 if dlogits is None else dlogits.stride(0))
+    dloss_stride = 0 if dloss is None or reduction != "none" else dloss.stride(0)
+    kernel[grid](*tensors, *strides, dloss_stride, *sizes, REDUCTION=reduction, READY=ready, **meta)
 # --8<-- [end:launch]
 
 
@@ -61,12 +69,12 @@ def cross_entropy_forward(logits, target, options, gradient=False):
     with torch.cuda.device_of(logits):
         if reduction != "none":
             counts = cross_entropy_count(target, ignore_index)
-            dlogits = cross_entropy_gradient(logits) if gradient else None
+            dlogits = cross_entropy_room(logits) if gradient else None
         cross_entropy_launch(logits, target, options, counts, loss, dlogits)
     return loss, dlogits, counts
 
 
-def cross_entropy_gradient(logits: torch.Tensor) -> torch.Tensor:
+def cross_entropy_room(logits: torch.Tensor) -> torch.Tensor:
     """Memory for a gradient, whose rows begin at the same place of a vector as those of the logits."""
     n_rows, n_columns = logits.shape
     gap = (logits.stride(0) - n_columns) % 8
@@ -92,7 +100,7 @@ class CrossEntropy(torch.autograd.Function):
         dlogits, ctx.dlogits = ctx.dlogits, None
         ready = dlogits is not None
         if not ready:
-            dlogits = cross_entropy_gradient(logits)
+            dlogits = cross_entropy_room(logits)
         with torch.cuda.device_of(logits):
             cross_entropy_launch(logits, target, ctx.options, ctx.counts, None, dlogits, dloss.resolve_neg(), ready)
         return dlogits, None, None

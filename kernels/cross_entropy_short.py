@@ -31,6 +31,7 @@ def cross_entropy_short_kernel(
     READY: tl.constexpr,
     ROWS: tl.constexpr,
     BLOCK: tl.constexpr,
+    EVEN: tl.constexpr,
 ):
     # This program owns ROWS neighboring rows, and every num_programs-th such tile after them.
     pid = tl.program_id(0).to(tl.int64)
@@ -39,12 +40,20 @@ def cross_entropy_short_kernel(
     divisor = 1.0
     if REDUCTION == "mean":
         divisor = cross_entropy_counted(counts_ptr, n_rows)
+    if EVEN:  # the same numbers, now seen to be multiples of a vector's length
+        n_columns = n_columns // 8 * 8
+        logits_row_stride, dlogits_row_stride = logits_row_stride // 8 * 8, dlogits_row_stride // 8 * 8
     columns = tl.arange(0, BLOCK)  # [BLOCK]
+    step = tl.num_programs(0) * ROWS
     part = tl.zeros([ROWS], tl.float32)
-    for first in range(pid * ROWS, n_rows, tl.num_programs(0) * ROWS):
+    rows = pid * ROWS + tl.arange(0, ROWS)  # [ROWS]
+    next_target = tl.load(target_ptr + rows, mask=rows < n_rows, other=ignore_index)
+    for first in range(pid * ROWS, n_rows, step):
         rows = first + tl.arange(0, ROWS)  # [ROWS]
         row_mask = rows < n_rows  # [ROWS]
-        target = tl.load(target_ptr + rows, mask=row_mask, other=ignore_index)
+        target = next_target
+        # A tile ahead, because nothing of a row can be loaded before it is known whether the row counts.
+        next_target = tl.load(target_ptr + rows + step, mask=rows + step < n_rows, other=ignore_index)
         counts = target != ignore_index  # [ROWS]
         valid = counts & (target >= 0) & (target < n_columns)  # [ROWS]
         x_ptrs = logits_ptr + rows * logits_row_stride  # [ROWS]

@@ -1,0 +1,102 @@
+"""The gradient of rows too long to keep on the chip, with their loss: two walks along each row.
+
+    dx[i] = (exp(x[i] - m) / sum_j exp(x[j] - m) - [i = t]) * scale
+
+The first walk finds the row's largest logit and sum, the second writes the gradient. A program takes the second walk
+along one row and the first along its next one in the same steps, so that it always reads and always writes. What the
+second walk reads was read one row ago, and a cache still holds it if the rows in flight fit there. Walks go to and fro,
+because what was read last is what a cache too small for them still holds.
+"""
+
+import triton
+import triton.language as tl
+
+from kernels.cross_entropy_long import cross_entropy_edges, cross_entropy_exp, cross_entropy_fold, cross_entropy_gather
+from kernels.cross_entropy_total import cross_entropy_counted, cross_entropy_finish
+
+
+# --8<-- [start:kernel]
+@triton.jit
+def cross_entropy_gradient_kernel(
+    logits_ptr,
+    target_ptr,
+    dloss_ptr,
+    counts_ptr,
+    parts_ptr,
+    loss_ptr,
+    dlogits_ptr,
+    logits_row_stride,
+    dlogits_row_stride,
+    dloss_stride,
+    n_rows,
+    n_columns,
+    ignore_index,
+    REDUCTION: tl.constexpr,
+    READY: tl.constexpr,
+    LANES: tl.constexpr,
+    VECTOR: tl.constexpr,
+):
+    # This program owns every num_programs-th row, and holds LANES * VECTOR logits of two of them at a time.
+    pid = tl.program_id(0).to(tl.int64)
+    if READY and tl.load(dloss_ptr).to(tl.float32) == 1.0:
+        return  # the gradient is there already
+    divisor = 1.0
+    if REDUCTION == "mean":
+        divisor = cross_entropy_counted(counts_ptr, n_rows)
+    lanes = tl.arange(0, LANES)  # [LANES]
+    offsets = lanes[:, None] * VECTOR + tl.arange(0, VECTOR)[None, :]  # [LANES, VECTOR]
+    step = tl.num_programs(0)
+    last = (n_columns // VECTOR - 1) // LANES * LANES
+    part = 0.0
+    fro = False
+    next_target = tl.load(target_ptr + pid)
+    # The row before, whose gradient is due; at first there is none.
+    old_row, old_head, old_vectors, old_read, old_column = pid, 0, 0, 0, -1
+    old_peak, old_factor, old_scale = 0.0, 0.0, 0.0
+    for row in range(pid, n_rows + step, step):
+        here = row < n_rows
+        target = next_target
+        next_target = tl.load(target_ptr + row + step, mask=row + step < n_rows, other=ignore_index)
+        counts = here & (target != ignore_index)
+        valid = counts & (target >= 0) & (target < n_columns)
+        first = row * logits_row_stride
+        x_target = tl.load(logits_ptr + first + target, mask=valid, other=float("nan")).to(tl.float32)
+        head, n_vectors, edge_columns, edge_mask = cross_entropy_edges(first, n_columns, VECTOR)
+        edge_x = tl.load(logits_ptr + first + edge_columns, mask=edge_mask & counts, other=-float("inf")).to(tl.float32)
+        x_ptrs = logits_ptr + tl.multiple_of(first + head, VECTOR) + offsets  # [LANES, VECTOR]
+        old_ptrs = logits_ptr + tl.multiple_of(old_row * logits_row_stride + old_head, VECTOR) + offsets  # [LANES, VECTOR]
+        # The rows of the gradient begin at the same place of a vector as those of the logits.
+        dx_ptrs = dlogits_ptr + tl.multiple_of(old_row * dlogits_row_stride + old_head, VECTOR) + offsets  # [LANES, VECTOR]
+        n_read = tl.where(counts, n_vectors, 0)
+        peak = tl.full([LANES], -float("inf"), tl.float32)
+        total = tl.zeros([LANES], tl.float32)
+        for forth in range(0, last + LANES, LANES):
+            start = tl.where(fro, last - forth, forth)
+            x_mask, old_mask = (start + lanes < n_read)[:, None], (start + lanes < old_read)[:, None]  # [LANES, 1]
+            x = tl.load(x_ptrs + start * VECTOR, mask=x_mask, other=-float("inf"), eviction_policy="evict_last")
+            old = tl.load(old_ptrs + start * VECTOR, mask=old_mask, other=-float("inf"), eviction_policy="evict_first")
+            dx = cross_entropy_exp(old.to(tl.float32) - old_peak) * old_factor  # [LANES, VECTOR]
+            dx = tl.where(offsets + start * VECTOR == old_column, dx - old_scale, dx)
+            dx_mask = (start + lanes < old_vectors)[:, None]  # [LANES, 1]
+            tl.store(dx_ptrs + start * VECTOR, dx, mask=dx_mask, eviction_policy="evict_first")
+            peak, total = cross_entropy_fold(x, peak, total)
+        fro = not fro
+        row_peak, row_total = cross_entropy_gather(peak, total, edge_x, counts)
+        if loss_ptr is not None:
+            loss = tl.where(counts, tl.log(row_total) + (row_peak - x_target), 0.0)
+            if REDUCTION == "none":
+                tl.store(loss_ptr + row, loss, mask=here)
+            part += loss
+        scale = 1.0 / divisor
+        if dloss_ptr is not None:
+            scale *= tl.load(dloss_ptr + row * dloss_stride, mask=here, other=0.0).to(tl.float32)
+        factor = tl.where(counts, tl.where(valid, scale / row_total, float("nan")), 0.0)
+        column = tl.where(valid, target, -1).to(tl.int32)
+        edge_dx = cross_entropy_exp(edge_x - row_peak) * factor  # [2 * VECTOR]
+        edge_dx = tl.where(edge_columns == column, edge_dx - scale, edge_dx)
+        tl.store(dlogits_ptr + row * dlogits_row_stride + edge_columns, edge_dx, mask=edge_mask & here)
+        old_row, old_head, old_vectors, old_read, old_column = row, head, n_vectors, n_read, column - head
+        old_peak, old_factor, old_scale = row_peak, factor, scale
+    if loss_ptr is not None and REDUCTION != "none":
+        cross_entropy_finish(part, parts_ptr, counts_ptr, loss_ptr, divisor)
+# --8<-- [end:kernel]
