@@ -8,7 +8,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from kernels.cross_entropy import cross_entropy, cross_entropy_launch, cross_entropy_plan, cross_entropy_reference
+from kernels.cross_entropy import cross_entropy, cross_entropy_launch, cross_entropy_reference
 from kernels.cross_entropy_total import cross_entropy_count
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
@@ -30,17 +30,29 @@ module = importlib.import_module("kernels.cross_entropy")  # the package has a f
 
 REDUCTIONS = ("mean", "sum", "none")
 NAN, INF = float("nan"), float("inf")
+LONG_KERNELS = {False: module.cross_entropy_long_kernel, True: module.cross_entropy_gradient_kernel}
 
 
-def last_short() -> int:
-    """The most columns that the kernel for short rows serves."""
-    kernel = cross_entropy_plan(1, 2, True)[0]
-    return max(n for n in range(1, 2**15 + 1) if cross_entropy_plan(n, 2, True)[0] is kernel)
+@pytest.fixture(params=["whole", "walks"])
+def route(request, monkeypatch) -> str:
+    """Rows held whole, or the kernels for long rows with small tiles, so that short rows take many steps."""
+    if request.param == "walks":
+        plan = module.cross_entropy_plan
+
+        def small(n_columns: int, element_size: int, gradient: bool) -> tuple:
+            if n_columns < 16:
+                return plan(n_columns, element_size, gradient)
+            vector = 16 // element_size
+            meta = {"LANES": 128 // vector, "VECTOR": vector, "num_warps": 1}
+            return LONG_KERNELS[gradient], 1, 2, meta
+
+        monkeypatch.setattr(module, "cross_entropy_plan", small)
+    return request.param
 
 
-SHORT = [1, 2, 3, 31, 32, 33, 100, 512, 777, 1000, 1024, 1025, 4096]
-LONG = [8193, 8200, 12_345, 16_384, 16_385, 32_000, 50_257]
-COLUMNS = sorted({*SHORT, *LONG, last_short(), last_short() + 1})
+SHORT = [1, 2, 3, 31, 33, 100, 777, 1000, 1025, 4096]
+LONG = [8193, 16_384, 50_257]
+COLUMNS = [*SHORT, 8192, *LONG]
 
 
 def targets(n_rows: int, n_columns: int, device: str, ignored: int = -100, seed: int = 0) -> torch.Tensor:
@@ -137,10 +149,11 @@ def incoming(target, reduction, dtype, factor=1.0):
     )
 
 
-CASES = [pytest.param(dtype, n, id=f"{str(dtype).removeprefix('torch.')}-{n}") for dtype in DTYPES for n in COLUMNS]
+LARGE = {8193: DTYPES, 16_384: [torch.float32], 50_257: [torch.bfloat16]}
+CASES = [(dtype, n) for n in COLUMNS for dtype in LARGE.get(n, DTYPES)]
 
 
-@pytest.mark.parametrize(("dtype", "columns"), CASES)
+@pytest.mark.parametrize(("dtype", "columns"), CASES, ids=str)
 def test_rows_of_any_length(dtype, columns, device):
     x = random(rows_for(columns), columns, dtype=dtype, device=device, scale=4)
     target = targets(len(x), columns, device)
@@ -149,7 +162,8 @@ def test_rows_of_any_length(dtype, columns, device):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("columns", [100, 9001])
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("columns", [137])
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_every_reduction(reduction, columns, dtype, device):
     x = random(5, columns, dtype=dtype, device=device, scale=3)
@@ -164,7 +178,8 @@ def test_the_mean_of_every_row_is_what_comes_without_being_asked(device):
     assert not torch.equal(cross_entropy(x, target), cross_entropy(x, target, reduction="sum"))
 
 
-@pytest.mark.parametrize("columns", [30, 9000])
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("columns", [137])
 @pytest.mark.parametrize("ignored", [0, 7, -1, -100, 10**6])
 def test_ignored_rows_count_for_nothing(ignored, columns, device):
     x = random(5, columns, device=device)
@@ -189,7 +204,8 @@ def test_ignored_rows_count_for_nothing(ignored, columns, device):
         )
 
 
-@pytest.mark.parametrize("columns", [30, 9000])
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("columns", [137])
 def test_nothing_but_ignored_rows(columns, device):
     x = random(3, columns, device=device).requires_grad_()
     target = torch.full((3,), -100, device=device)
@@ -210,19 +226,22 @@ def test_many_rows_are_counted_and_summed(n_rows, device):
 
 
 def test_more_programs_than_one_block_of_their_parts(device, monkeypatch):
-    monkeypatch.setattr(module, "cross_entropy_multiprocessors", lambda device: 65)
-    x, target = random(1030, 4097, device=device), targets(1030, 4097, device)
+    kernel = module.cross_entropy_short_kernel
+    one_row = (kernel, 1, 1030, {"ROWS": 1, "BLOCK": 4, "num_warps": 1})
+    monkeypatch.setattr(module, "cross_entropy_plan", lambda *_: one_row)
+    x, target = random(1030, 3, device=device), targets(1030, 3, device)
     assert_within(cross_entropy(x, target), loss_64(x, target), loss_error(x, target, "mean", x.dtype))
 
 
 def test_the_sum_does_not_depend_on_who_arrives_last(device):
-    x, target = random(900, 600, device=device), targets(900, 600, device)
+    x, target = random(100, 200, device=device), targets(100, 200, device)
     first = cross_entropy(x, target)
     assert all(torch.equal(cross_entropy(x, target), first) for _ in range(2 if device == "cpu" else 50))
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("columns", [5, 100, 3000, 8193, 8200, 16_391])
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("columns", [16, 127, 270])
 def test_kernel_touches_its_rows_and_nothing_else(columns, dtype, device):
     x = poisoned(random(5, columns, dtype=dtype, device=device) - 3, gap=2)
     target = targets(5, columns, device)
@@ -239,9 +258,10 @@ def test_kernel_touches_its_rows_and_nothing_else(columns, dtype, device):
 
 
 @pytest.mark.parametrize("view", VIEWS)
-@pytest.mark.parametrize("columns", [40, 9003])
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("columns", [43])
 def test_views(view, columns, device):
-    base = random(6, columns, device=device)
+    base = random(4, columns, device=device)
     x = VIEWS[view](base)
     if x.ndim == 1:
         x = x.unfold(0, columns, 1)[:3]  # rows that overlap
@@ -251,12 +271,13 @@ def test_views(view, columns, device):
         assert_gradient(x, target, incoming(target, reduction, x.dtype), reduction)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("gap", range(1, 9))
 def test_rows_cut_out_of_wider_ones(gap, dtype, device):
     """Rows that begin at every place of a vector; their gradient's rows begin at the same one."""
-    x = random(3, 8200 + gap, dtype=dtype, device=device)[:, :8200]
-    target = targets(3, 8200, device)
+    x = random(3, 200 + gap, dtype=dtype, device=device)[:, :200]
+    target = targets(3, 200, device)
     assert_gradient(x, target, incoming(target, "mean", dtype), "mean")
 
 
@@ -273,7 +294,7 @@ def test_logits_that_negate_and_targets_that_are_not_contiguous(device):
     assert_within(found, gradient_64(leaf, target, -torch.ones(6, device=device), "none"), 1e-6)
 
 
-@pytest.mark.parametrize("shape", [(7,), (2, 7, 3), (2, 7, 3, 4), (1, 7), (4, 1), (2, 9000, 2)], ids=str)
+@pytest.mark.parametrize("shape", [(7,), (2, 7, 3), (2, 7, 3, 4), (1, 7), (4, 1), (2, 8200, 1)], ids=str)
 def test_classes_along_the_second_dimension_or_the_only_one(shape, device):
     x = random(*shape, device=device).requires_grad_()
     outer = shape[:1] + shape[2:] if len(shape) > 1 else ()
@@ -317,7 +338,8 @@ SPECIAL = {
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("columns", [9, 64, 8192, 8195, 16_384])
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("columns", [16, 137])
 def test_nan_and_infinity_as_in_pytorch(columns, dtype, device):
     x = random(len(SPECIAL) + 1, columns, dtype=dtype, device=device)
     for row, values in enumerate(SPECIAL.values()):
@@ -336,7 +358,8 @@ def test_nan_and_infinity_as_in_pytorch(columns, dtype, device):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("columns", [30, 900, 9001])
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("columns", [141])
 def test_values_far_apart(columns, dtype, device):
     largest = torch.finfo(dtype).max
     x = random(8, columns, device=device)
@@ -354,7 +377,8 @@ def test_values_far_apart(columns, dtype, device):
     assert_gradient(x, target, incoming(target, "none", dtype), "none")
 
 
-@pytest.mark.parametrize("columns", [16, 2000, 9000])
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("columns", [300])
 def test_what_is_added_to_a_row_does_not_count(columns, device):
     # Adding 1024 to multiples of 1/64 is exact, so the expected result and its bound stay those of the smaller numbers.
     x = (random(4, columns, device=device) * 64).round() / 64
@@ -365,10 +389,11 @@ def test_what_is_added_to_a_row_does_not_count(columns, device):
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("reduction", ["mean", "sum"])
-@pytest.mark.parametrize("columns", [50, 9001])
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("columns", [137])
 def test_an_incoming_gradient_that_is_not_one(columns, reduction, dtype, device):
     x, target = random(7, columns, dtype=dtype, device=device, scale=3), targets(7, columns, device)
-    for factor in (0.0, -1.0, 0.125, 1000.0):
+    for factor in (0.0, -0.125):
         assert_gradient(x, target, torch.tensor(factor, dtype=dtype, device=device), reduction)
 
 
@@ -379,7 +404,8 @@ def test_a_scaled_loss_keeps_small_gradients(device):
     assert_gradient(x, target, torch.tensor(2.0**15, dtype=torch.float16, device=device), "mean")
 
 
-@pytest.mark.parametrize("columns", [50, 9001])
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("columns", [137])
 @pytest.mark.parametrize("factor", [1.0, 2.0])
 def test_a_gradient_asked_for_twice_is_the_same_twice(factor, columns, device):
     x, target = random(5, columns, device=device).requires_grad_(), targets(5, columns, device)
@@ -411,7 +437,8 @@ def test_has_no_graph_where_no_gradient_is_wanted(device):
 
 
 @pytest.mark.parametrize("gradient", [False, True])
-@pytest.mark.parametrize("columns", [50, 9001])
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("columns", [137])
 def test_no_gradient_is_written_unless_it_will_be_wanted(columns, gradient, device, monkeypatch):
     asked = []
     monkeypatch.setattr(module, "cross_entropy_room", lambda logits: asked.append(1) or torch.empty_like(logits))
@@ -443,9 +470,10 @@ def test_a_second_derivative(reduction, device):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("columns", [1000, 9001])
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("columns", [250])
 def test_errs_no_more_than_pytorch(columns, dtype, device):
-    x, target = random(30, columns, dtype=dtype, device=device, scale=3), targets(30, columns, device)
+    x, target = random(12, columns, dtype=dtype, device=device, scale=3), targets(12, columns, device)
 
     def error(function) -> tuple[float, float]:
         leaf = x.clone().requires_grad_()
@@ -465,7 +493,8 @@ def test_the_reference_agrees_with_pytorch(device):
         torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("columns", [10, 9000])
+@pytest.mark.usefixtures("route")
+@pytest.mark.parametrize("columns", [137])
 def test_a_target_out_of_range_gives_nan_in_its_row_alone(columns, device):
     """The kernels are given what the public function would refuse on a CPU, and cannot see in time on a GPU."""
     x = random(5, columns, device=device)
@@ -480,24 +509,19 @@ def test_a_target_out_of_range_gives_nan_in_its_row_alone(columns, device):
         assert total.isnan() and dx.isnan().any(1).tolist() == [False, True, False, False, False]
 
 
-@needs("cuda")
-def test_a_target_out_of_range_on_the_gpu(device):
+@pytest.mark.parametrize("wrong", [10, -1])
+def test_a_target_out_of_range_is_refused_where_the_host_knows_and_nan_elsewhere(wrong, device):
     x = random(3, 10, device=device).requires_grad_()
-    target = torch.tensor([0, 10, 2], device=device)
-    loss = cross_entropy(x, target, reduction="none")
-    assert loss.isnan().tolist() == [False, True, False]
-    loss.sum().backward()
-    assert x.grad.isnan().any(1).tolist() == [False, True, False]
-
-
-def test_a_target_out_of_range_is_refused_where_the_host_knows(device):
-    if device != "cpu":
-        pytest.skip("needs: cpu")
-    x = random(3, 10, device=device)
-    for wrong in (10, -1):
+    target = torch.tensor([0, wrong, -100], device=device)
+    if device == "cpu":
         with pytest.raises(ValueError, match=rf"^target: expected classes from 0 to 9, or ignore_index -100, got {wrong}$"):
-            cross_entropy(x, torch.tensor([0, wrong, -100]))
-    assert cross_entropy(x, torch.tensor([0, 9, 10]), ignore_index=10).isfinite()
+            cross_entropy(x, target)
+    else:
+        loss = cross_entropy(x, target, reduction="none")
+        assert loss.isnan().tolist() == [False, True, False]
+        loss.sum().backward()
+        assert x.grad.isnan().any(1).tolist() == [False, True, False]
+    assert cross_entropy(x, torch.tensor([0, 9, wrong], device=device), ignore_index=wrong).isfinite()
 
 
 @pytest.mark.parametrize("wrong", [torch.int32, torch.int64, torch.bool, torch.float64], ids=str)
