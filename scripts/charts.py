@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import (
     chart_block_model,
     chart_curves,
+    chart_losses,
     chart_masking,
     chart_memory,
     chart_patterns,
@@ -31,6 +32,7 @@ from scripts.chart_svg import to_svg
 CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
     **chart_block_model.CHARTS,
     **chart_curves.CHARTS,
+    **chart_losses.CHARTS,
     **chart_masking.CHARTS,
     **chart_memory.CHARTS,
     **chart_patterns.CHARTS,

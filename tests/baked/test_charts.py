@@ -18,6 +18,7 @@ from matplotlib.axes import Axes
 import main
 from scripts import charts, records
 from tests.baked.block_model_records import records_of_block_model
+from tests.baked.losses_records import records_of_losses
 from tests.baked.masking_records import records_of_masking
 from tests.baked.memory_records import records_of_memory
 from tests.baked.why_kernels_records import records_of_why_kernels
@@ -112,6 +113,7 @@ REDUCTIONS = templates("benchmark_reductions", row_sum=SAME, total={**SAME, "ato
 RECORDS |= {record["name"]: record for record in (MAPS, REDUCTIONS)}
 RECORDS |= {record["name"]: record for record in records_of_memory(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_masking(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_losses(synthetic, measured)}
 RECORDS |= {record["name"]: record for record in records_of_why_kernels(synthetic)}
 
 
@@ -169,7 +171,7 @@ def test_the_table_holds_every_number_drawn(name, monkeypatch):
     plot = Axes.plot
 
     def watch(axes: Axes, *values: Any, **options: Any) -> Any:
-        across = name == "softmax_shapes"
+        across = name in ("softmax_shapes", "cross_entropy_shapes", "rope_shapes")
         plotted.extend(round(value, 4 if across else 1) for value in values[0 if across else 1] if value == value)
         return plot(axes, *values, **options)
 
