@@ -29,12 +29,15 @@ def cross_entropy_plan(n_columns: int, element_size: int, gradient: bool) -> tup
     """The kernel for rows of this length, its rows a program, its programs a multiprocessor, and its constants."""
     if n_columns <= 8192:
         block = triton.next_power_of_2(n_columns)
-        rows = max(1, (8192 if gradient and block == 4096 else 4096) // block)
-        num_warps = 4 if block <= 4096 else 8
-        return cross_entropy_short_kernel, rows, 8, {"ROWS": rows, "BLOCK": block, "num_warps": num_warps}
+        rows = max(1, 1024 // block)
+        num_warps = 2 if block <= 1024 else 4 if block <= 4096 else 8
+        return cross_entropy_short_kernel, rows, 16, {"ROWS": rows, "BLOCK": block, "num_warps": num_warps}
     vector = 16 // element_size
-    meta = {"LANES": 8192 // vector, "VECTOR": vector, "num_warps": 16}
-    return (cross_entropy_gradient_kernel if gradient else cross_entropy_long_kernel), 1, 2, meta
+    if gradient:
+        # Few programs, so that the caches still hold at the second reading what they were given at the first.
+        return cross_entropy_gradient_kernel, 1, 2, {"LANES": 1024, "VECTOR": vector, "num_warps": 16}
+    lanes = 256 if n_columns <= 65536 else 512
+    return cross_entropy_long_kernel, 1, 2**16, {"LANES": lanes, "VECTOR": vector, "num_warps": lanes // 64}
 
 
 # --8<-- [start:launch]

@@ -121,7 +121,8 @@ def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
     n_k_heads = k.shape[1]
     half = width // 2
     block = triton.next_power_of_2(half)
-    heads, tokens, num_warps = 4, max(4, triton.next_power_of_2((n_tokens + 65534) // 65535)), 4
+    heads, tokens, num_warps = (8, 2, 4) if block <= 32 else (4, 4, 1) if block <= 64 else (4, 2, 1)
+    tokens = max(tokens, triton.next_power_of_2((n_tokens + 65534) // 65535))  # a grid is no longer along its second axis
     groups = (n_q_heads + heads - 1) // heads + (n_k_heads + heads - 1) // heads
     grid = (groups, (n_tokens + tokens - 1) // tokens, min(n_batches, 65535))
     strides = (*q.stride()[:3], *k.stride()[:3], *q_out.stride()[:3], *k_out.stride()[:3])
