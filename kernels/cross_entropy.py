@@ -40,7 +40,6 @@ def cross_entropy_plan(n_columns: int, element_size: int, gradient: bool) -> tup
     return cross_entropy_long_kernel, 1, 2**16, {"LANES": lanes, "VECTOR": vector, "num_warps": lanes // 64}
 
 
-# --8<-- [start:launch]
 def cross_entropy_launch(logits, target, options, counts, loss=None, dlogits=None, dloss=None, ready=False):
     """Write the loss, the gradient, or both, whichever is given; with `ready`, nothing if `dloss` is one."""
     n_rows, n_columns = logits.shape
@@ -60,7 +59,6 @@ def cross_entropy_launch(logits, target, options, counts, loss=None, dlogits=Non
     strides = (row_stride, 0 if dlogits is None else dlogits.stride(0))
     dloss_stride = 0 if dloss is None or reduction != "none" else dloss.stride(0)
     kernel[grid](*tensors, *strides, dloss_stride, *sizes, REDUCTION=reduction, READY=ready, **meta)
-# --8<-- [end:launch]
 
 
 def cross_entropy_forward(logits, target, options, gradient=False):
@@ -199,11 +197,10 @@ def check_cross_entropy(logits: torch.Tensor, target: torch.Tensor, ignore_index
         n_classes = shape[min(1, len(shape) - 1)]
         wrong = target[(target != ignore_index) & ((target < 0) | (target >= n_classes))]
         if wrong.numel():
-            wanted = f"from 0 to {n_classes - 1}, or ignore_index {ignore_index}"
-            raise ValueError(f"target: expected classes {wanted}, got {wrong[0].item()}")
+            classes = f"from 0 to {n_classes - 1}, or ignore_index {ignore_index}"
+            raise ValueError(f"target: expected classes {classes}, got {wrong[0].item()}")
 
 
-# --8<-- [start:reference]
 def cross_entropy_reference(
     logits: torch.Tensor, target: torch.Tensor, ignore_index: int = -100, reduction: str = "mean"
 ) -> torch.Tensor:
@@ -215,4 +212,3 @@ def cross_entropy_reference(
     if reduction == "none":
         return loss
     return loss.sum() / counts.sum() if reduction == "mean" else loss.sum()
-# --8<-- [end:reference]

@@ -14,7 +14,6 @@ from kernels.cross_entropy_long import cross_entropy_edges, cross_entropy_exp, c
 from kernels.cross_entropy_total import cross_entropy_counted, cross_entropy_finish
 
 
-# --8<-- [start:kernel]
 @triton.jit
 def cross_entropy_gradient_kernel(
     logits_ptr,
@@ -94,4 +93,3 @@ def cross_entropy_gradient_kernel(
             tl.store(dx_ptrs + start * VECTOR, dx, mask=dx_mask, eviction_policy="evict_first")
     if loss_ptr is not None and REDUCTION != "none":
         cross_entropy_finish(part, parts_ptr, counts_ptr, loss_ptr, divisor)
-# --8<-- [end:kernel]

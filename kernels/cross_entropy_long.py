@@ -23,7 +23,6 @@ def cross_entropy_exp(x):
     return tl.exp2(x * 1.4426950408889634)
 
 
-# --8<-- [start:walk]
 @triton.jit
 def cross_entropy_edges(first, n_columns, VECTOR: tl.constexpr):
     """A row's edges, and the vectors between them: where the first one begins, and how many there are."""
@@ -54,10 +53,8 @@ def cross_entropy_gather(peak, total, edge_x, counts):
     row_total = tl.sum(total * cross_entropy_exp(peak - row_peak), axis=0)
     row_total += tl.sum(cross_entropy_exp(edge_x - row_peak), axis=0)
     return row_peak, tl.where(counts, row_total, 1.0)
-# --8<-- [end:walk]
 
 
-# --8<-- [start:kernel]
 @triton.jit
 def cross_entropy_long_kernel(
     logits_ptr,
@@ -108,4 +105,3 @@ def cross_entropy_long_kernel(
         if REDUCTION == "mean":
             divisor = cross_entropy_counted(counts_ptr, n_rows)
         cross_entropy_finish(part, parts_ptr, counts_ptr, loss_ptr, divisor)
-# --8<-- [end:kernel]

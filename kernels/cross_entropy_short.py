@@ -11,7 +11,6 @@ import triton.language as tl
 from kernels.cross_entropy_total import cross_entropy_counted, cross_entropy_finish
 
 
-# --8<-- [start:kernel]
 @triton.jit
 def cross_entropy_short_kernel(
     logits_ptr,
@@ -81,4 +80,3 @@ def cross_entropy_short_kernel(
             tl.store(dx_ptrs, dx, mask=mask & row_mask[:, None])
     if loss_ptr is not None and REDUCTION != "none":
         cross_entropy_finish(tl.sum(part, axis=0), parts_ptr, counts_ptr, loss_ptr, divisor)
-# --8<-- [end:kernel]

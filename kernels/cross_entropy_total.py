@@ -13,7 +13,6 @@ COUNTERS = tl.constexpr(32)
 COUNTED_BLOCK = tl.constexpr(512)
 
 
-# --8<-- [start:count]
 @triton.jit
 def cross_entropy_count_kernel(target_ptr, counts_ptr, n_rows, ignore_index):
     # This program counts every num_programs-th block of targets. The first one also resets the counter of arrivals.
@@ -26,7 +25,6 @@ def cross_entropy_count_kernel(target_ptr, counts_ptr, n_rows, ignore_index):
     tl.store(counts_ptr + pid, tl.sum(count, axis=0))
     if pid == 0:
         tl.store(counts_ptr + COUNTERS, 0)
-# --8<-- [end:count]
 
 
 def cross_entropy_count(target: torch.Tensor, ignore_index: int) -> torch.Tensor:
@@ -45,7 +43,6 @@ def cross_entropy_counted(counts_ptr, n_rows):
     return tl.sum(counts, axis=0).to(tl.float32)
 
 
-# --8<-- [start:finish]
 @triton.jit
 def cross_entropy_finish(part, parts_ptr, counts_ptr, loss_ptr, divisor):
     """Store this program's part of the sum. The program that arrives last adds all parts up."""
@@ -58,4 +55,3 @@ def cross_entropy_finish(part, parts_ptr, counts_ptr, loss_ptr, divisor):
             parts = start + tl.arange(0, BLOCK)  # [BLOCK]
             total += tl.load(parts_ptr + parts, mask=parts < n_parts, other=0.0, cache_modifier=".cg")
         tl.store(loss_ptr, tl.sum(total, axis=0) / divisor)
-# --8<-- [end:finish]

@@ -14,7 +14,6 @@ import triton.language as tl
 from kernels.arguments import check_float_tensor, check_same_device
 
 
-# --8<-- [start:turn]
 @triton.jit
 def rotary_embedding_turn(
     x_ptr,
@@ -43,10 +42,8 @@ def rotary_embedding_turn(
     out_ptrs = out_ptr + tokens * out_token_stride + heads * out_head_stride + pairs
     tl.store(out_ptrs, first * cos - second * sin, mask=mask)
     tl.store(out_ptrs + HALF, second * second_cos + first * second_sin, mask=mask)
-# --8<-- [end:turn]
 
 
-# --8<-- [start:kernel]
 @triton.jit
 def rotary_embedding_kernel(
     q_ptr,
@@ -112,10 +109,8 @@ def rotary_embedding_kernel(
             out_ptr = k_out_ptr + batch * k_out_batch_stride
             strides = (k_head_stride, k_token_stride, k_out_head_stride, k_out_token_stride)
             rotary_embedding_turn(x_ptr, out_ptr, *strides, heads, n_k_heads, *table)
-# --8<-- [end:kernel]
 
 
-# --8<-- [start:launch]
 def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
     n_batches, n_q_heads, n_tokens, width = q.shape
     n_k_heads = k.shape[1]
@@ -131,7 +126,6 @@ def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
     sizes = (n_batches, n_tokens, n_q_heads, n_k_heads)
     meta = {"HALF": half, "WIDE": cos.shape[2] != half, "INVERSE": inverse, "TOKENS": tokens, "HEADS": heads, "BLOCK": block}
     rotary_embedding_kernel[grid](q, k, cos, sin, q_out, k_out, *strides, *tables, *sizes, **meta, num_warps=num_warps)
-# --8<-- [end:launch]
 
 
 def rotary_embedding_forward(q, k, cos, sin, inverse=False):
