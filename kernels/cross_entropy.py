@@ -22,7 +22,7 @@ from kernels.cross_entropy_total import cross_entropy_count
 @functools.cache
 def cross_entropy_multiprocessors(device: torch.device) -> int:
     """How many multiprocessors there are; the interpreter is one."""
-    return 1 if device.type == "cpu" else torch.cuda.get_device_properties(device).multi_processor_count
+    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
 
 
 def cross_entropy_plan(n_columns: int, element_size: int, gradient: bool) -> tuple:
