@@ -19,7 +19,7 @@ from kernels.cross_entropy_total import cross_entropy_counted, cross_entropy_fin
 
 @triton.jit
 def cross_entropy_exp(x):
-    """exp(x). On a GPU, exp2 is one instruction, and exp four."""
+    """exp(x), by the exponential that a GPU has, which is of base two."""
     return tl.exp2(x * 1.4426950408889634)
 
 
