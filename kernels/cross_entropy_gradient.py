@@ -10,8 +10,8 @@ the next, so that few rows are in flight.
 import triton
 import triton.language as tl
 
-from kernels.cross_entropy_long import cross_entropy_edges, cross_entropy_exp, cross_entropy_fold, cross_entropy_gather
-from kernels.cross_entropy_total import cross_entropy_counted, cross_entropy_finish
+from kernels.cross_entropy_long import cross_entropy_edges, cross_entropy_fold, cross_entropy_gather
+from kernels.cross_entropy_total import LOG2_OF_E, cross_entropy_counted, cross_entropy_finish
 
 
 @triton.jit
@@ -77,7 +77,7 @@ def cross_entropy_gradient_kernel(
         factor = tl.where(counts, tl.where(valid, scale / row_total, float("nan")), 0.0)
         column = tl.where(valid, target, -1).to(tl.int32)
         dx_first = row * dlogits_row_stride
-        edge_dx = cross_entropy_exp(edge_x - row_peak) * factor  # [2 * VECTOR]
+        edge_dx = tl.exp2((edge_x - row_peak) * LOG2_OF_E) * factor  # [2 * VECTOR]
         edge_dx = tl.where(edge_columns == column, edge_dx - scale, edge_dx)
         tl.store(dlogits_ptr + dx_first + edge_columns, edge_dx, mask=edge_mask)
         # The rows of the gradient begin at the same place of a vector as those of the logits.
@@ -87,7 +87,7 @@ def cross_entropy_gradient_kernel(
             start = last - back
             x_mask = (start + lanes < n_read)[:, None]  # [LANES, 1]
             x = tl.load(x_ptrs + start * VECTOR, mask=x_mask, other=-float("inf"), eviction_policy="evict_first")
-            dx = cross_entropy_exp(x.to(tl.float32) - row_peak) * factor  # [LANES, VECTOR]
+            dx = tl.exp2((x.to(tl.float32) - row_peak) * LOG2_OF_E) * factor  # [LANES, VECTOR]
             dx = tl.where(offsets + start * VECTOR == column - head, dx - scale, dx)
             dx_mask = (start + lanes < n_vectors)[:, None]  # [LANES, 1]
             tl.store(dx_ptrs + start * VECTOR, dx, mask=dx_mask, eviction_policy="evict_first")

@@ -14,13 +14,7 @@ Source: M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax
 import triton
 import triton.language as tl
 
-from kernels.cross_entropy_total import cross_entropy_counted, cross_entropy_finish
-
-
-@triton.jit
-def cross_entropy_exp(x):
-    """exp(x), by the exponential that a GPU has, which is of base two."""
-    return tl.exp2(x * 1.4426950408889634)
+from kernels.cross_entropy_total import LOG2_OF_E, cross_entropy_counted, cross_entropy_finish
 
 
 @triton.jit
@@ -41,7 +35,7 @@ def cross_entropy_fold(x, peak, total):
     new_peak = tl.maximum(peak, tl.max(x, axis=1))  # [LANES]
     # A lane that has met nothing but -inf must not compute -inf - -inf, which is NaN.
     shift = tl.where(new_peak == -float("inf"), 0.0, new_peak)
-    total = total * cross_entropy_exp(peak - shift) + tl.sum(cross_entropy_exp(x - shift[:, None]), axis=1)
+    total = total * tl.exp2((peak - shift) * LOG2_OF_E) + tl.sum(tl.exp2((x - shift[:, None]) * LOG2_OF_E), axis=1)
     return new_peak, total
 
 
@@ -50,8 +44,8 @@ def cross_entropy_gather(peak, total, edge_x, counts):
     """The row's largest logit and sum, from the lanes' and the edges'."""
     row_peak = tl.maximum(tl.max(peak, axis=0), tl.max(edge_x, axis=0))
     row_peak = tl.where(counts, row_peak, 0.0)
-    row_total = tl.sum(total * cross_entropy_exp(peak - row_peak), axis=0)
-    row_total += tl.sum(cross_entropy_exp(edge_x - row_peak), axis=0)
+    row_total = tl.sum(total * tl.exp2((peak - row_peak) * LOG2_OF_E), axis=0)
+    row_total += tl.sum(tl.exp2((edge_x - row_peak) * LOG2_OF_E), axis=0)
     return row_peak, tl.where(counts, row_total, 1.0)
 
 

@@ -9,6 +9,8 @@ import torch
 import triton
 import triton.language as tl
 
+# exp(x) = exp2(x * LOG2_OF_E): a GPU's own exponential is of base two.
+LOG2_OF_E = tl.constexpr(1.4426950408889634)
 COUNTERS = tl.constexpr(32)
 COUNTED_BLOCK = tl.constexpr(512)
 
