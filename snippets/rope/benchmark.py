@@ -74,7 +74,7 @@ for batches, tokens, n_q, n_k, width in SHAPES:
     # Liger-Kernel turns its inputs in place, so it gets some of its own.
     own = {name: (copy_of(q), copy_of(k)) if name == "liger" else (q, k) for name in functions}
     for function, table in functions.values():
-        torch.testing.assert_close(function(copy_of(q), copy_of(k), *table)[1].float(), expected[1], rtol=2e-2, atol=4e-2)
+        torch.testing.assert_close(function(copy_of(q), copy_of(k), *table)[1].float(), expected[1], rtol=2e-2, atol=6e-2)
     forward = {
         name: lambda f=f, inputs=own[name], table=table: f(*inputs, *table)[0]
         for name, (f, table) in functions.items()
@@ -92,7 +92,7 @@ for batches, tokens, n_q, n_k, width in SHAPES:
         outputs = function(*(x * 1 for x in inputs) if name == "liger" else inputs, *table)
         given = (copy_of(dq), copy_of(dk))
         found = torch.autograd.grad(outputs, inputs, (copy_of(dq), copy_of(dk)), retain_graph=True)
-        torch.testing.assert_close(found[1].float(), expected[1], rtol=2e-2, atol=4e-2)
+        torch.testing.assert_close(found[1].float(), expected[1], rtol=2e-2, atol=6e-2)
         backward[name] = lambda o=outputs, i=inputs, d=given: torch.autograd.grad(o, i, d, retain_graph=True)[0]
     benchmark.case("rope", "bwd", shape, q.dtype, moved, flops, backward, expected[0])
 benchmark.finish()
