@@ -34,8 +34,10 @@ def cross_entropy_plan(n_columns: int, element_size: int, gradient: bool) -> tup
         return cross_entropy_short_kernel, rows, 16, {"ROWS": rows, "BLOCK": block, "num_warps": num_warps}
     vector = 16 // element_size
     if gradient:
-        # Few programs, so that the caches still hold at the second reading what they were given at the first.
-        return cross_entropy_gradient_kernel, 1, 2, {"LANES": 1024, "VECTOR": vector, "num_warps": 16}
+        # As many programs as the GPU runs at once: the fewer the rows in flight, the more of them the caches hold.
+        lanes, num_warps, resident = (1024, 8, 3) if n_columns * element_size <= 2**17 else (4096, 32, 1)
+        meta = {"LANES": lanes, "VECTOR": vector, "num_warps": num_warps}
+        return cross_entropy_gradient_kernel, 1, resident, meta
     lanes = 256 if n_columns <= 65536 else 512
     return cross_entropy_long_kernel, 1, 2**16, {"LANES": lanes, "VECTOR": vector, "num_warps": lanes // 64}
 

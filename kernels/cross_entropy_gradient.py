@@ -61,7 +61,7 @@ def cross_entropy_gradient_kernel(
         total = tl.zeros([LANES], tl.float32)
         for start in range(0, n_read, LANES):
             mask = (start + lanes < n_read)[:, None]  # [LANES, 1]
-            x = tl.load(x_ptrs + start * VECTOR, mask=mask, other=-float("inf"), eviction_policy="evict_last")
+            x = tl.load(x_ptrs + start * VECTOR, mask=mask, other=-float("inf"))
             peak, total = cross_entropy_fold(x, peak, total)
         row_peak, row_total = cross_entropy_gather(peak, total, edge_x, counts)
         if loss_ptr is not None:

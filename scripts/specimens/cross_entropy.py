@@ -46,12 +46,13 @@ def long(registers: int, dtype: str, n_columns: int) -> Specimen:
 
 
 def gradient(registers: int, dtype: str, n_columns: int, backward: bool = False, spills: int = 0) -> Specimen:
-    arguments = {**rows(dtype, n_columns, True), **FORWARD, "LANES": 1024, "VECTOR": VECTORS[dtype]}
+    lanes, num_warps = (1024, 8) if n_columns * 16 <= 2**17 * VECTORS[dtype] else (4096, 32)
+    arguments = {**rows(dtype, n_columns, True), **FORWARD, "LANES": lanes, "VECTOR": VECTORS[dtype]}
     if backward:
         arguments |= {**BACKWARD, "dloss_ptr": f"*{dtype}"}
     label = f"{'backward-' if backward else ''}{n_columns}-{dtype}"
     name = "kernels/cross_entropy_gradient.py:cross_entropy_gradient_kernel"
-    return Specimen(name, label, registers, SHARED_BYTES, spills, arguments=arguments, options={"num_warps": 16})
+    return Specimen(name, label, registers, SHARED_BYTES, spills, arguments=arguments, options={"num_warps": num_warps})
 
 
 SHORT = {1: 255, 10: 255, 100: 255, 1001: 168, 4096: 128, 8192: 128}
@@ -61,7 +62,8 @@ SPECIMENS = [
     *(short("loss-", SHORT[length], "bf16", length, False) for length in (10, 4096)),
     *(long(96, dtype, length) for dtype, length in (("fp32", 50_257), ("bf16", 50_257), ("bf16", 262_144))),
     *(gradient(128, dtype, length) for dtype, length in (("fp32", 50_257), ("bf16", 50_257), ("fp16", 32_000), ("bf16", 32_000))),
-    gradient(128, "bf16", 128_256, backward=True),
+    # A tile of half a long row takes all the registers that 1024 threads can have, and a few more.
+    *(gradient(64, "bf16", 128_256, backward=backward, spills=40) for backward in (False, True)),
 ]
 SPECIMENS += [
     called(
