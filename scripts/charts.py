@@ -15,8 +15,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import (
+    chart_autograd,
     chart_block_model,
     chart_curves,
+    chart_ladder,
     chart_losses,
     chart_masking,
     chart_memory,
@@ -30,8 +32,10 @@ from scripts.chart_style import NARROW, WIDE, page_style
 from scripts.chart_svg import to_svg
 
 CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
+    **chart_autograd.CHARTS,
     **chart_block_model.CHARTS,
     **chart_curves.CHARTS,
+    **chart_ladder.CHARTS,
     **chart_losses.CHARTS,
     **chart_masking.CHARTS,
     **chart_memory.CHARTS,

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+from itertools import product
 
 import pytest
 
@@ -54,9 +55,15 @@ def test_the_library_computes_addresses_in_64_bits(name, figures):
     assert all(figures[name, target]["wide_addresses"] for target in compiler.TARGETS)
 
 
+# Of these, a launch leaves or takes up a few numbers for each row, beside the row itself.
+PARTIAL = {"softmax_parts_kernel", "softmax_split_kernel", "softmax_parts_backward_kernel", "softmax_split_backward_kernel"}
+
+
 def test_aligned_rows_are_loaded_sixteen_bytes_at_a_time(figures):
     for (name, target), entry in figures.items():
-        if BY_NAME[name].launcher and BY_NAME[name].shape[-1] % 16 == 0:
+        if BY_NAME[name].function in PARTIAL:
+            assert BY_NAME[name].shape[-1] % 16 or "128" in entry["loads"], (name, target)
+        elif BY_NAME[name].launcher and BY_NAME[name].shape[-1] % 16 == 0:
             assert set(entry["loads"]) == set(entry["stores"]) == {"128"}, (name, target)
 
 
@@ -79,11 +86,11 @@ def test_whatever_softmax_launches_has_a_specimen():
             covered |= launches(getattr(module, specimen.launcher), specimen.shape, specimen.dtype)
     lengths = sorted({2**k + d for k in range(18) for d in (0, 1)} | {500, 100_000, 262_144})
     for dtype in ("fp32", "fp16", "bf16"):
-        for length in lengths:
-            forward = launches(lambda x: softmax_forward(x, 1), (7, length), dtype)
-            backward = launches(lambda y, dy: softmax_backward(y, dy, 1), (7, length), dtype)
+        for rows, length in product((7, 1001), lengths):
+            forward = launches(lambda x: softmax_forward(x, 1), (rows, length), dtype)
+            backward = launches(lambda y, dy: softmax_backward(y, dy, 1), (rows, length), dtype)
             missing = (forward | backward) - covered
-            assert not missing, f"no specimen in scripts/specimens/ for rows of {length} in {dtype}: {missing}"
+            assert not missing, f"no specimen in scripts/specimens/ for {rows} rows of {length} in {dtype}: {missing}"
 
 
 def constants_of(function, arguments: dict, options: dict) -> tuple:
