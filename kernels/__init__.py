@@ -5,11 +5,22 @@ interpreter is on (`TRITON_INTERPRET=1` before triton is first imported).
 """
 
 from kernels.add import add
+from kernels.cross_entropy import cross_entropy
 from kernels.dropout import dropout
 from kernels.geglu import geglu
 from kernels.gelu import gelu
+from kernels.rotary_embedding import rotary_embedding
 from kernels.softmax import softmax
 from kernels.swiglu import swiglu
 
-__all__ = ["add", "dropout", "geglu", "gelu", "softmax", "swiglu"]
+__all__ = [
+    "add",
+    "cross_entropy",
+    "dropout",
+    "geglu",
+    "gelu",
+    "rotary_embedding",
+    "softmax",
+    "swiglu",
+]
 __version__ = "0.1.0"

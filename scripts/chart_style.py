@@ -101,6 +101,7 @@ SERIES = {
     "taken": Series("Time", "peer-2", "^", dashes=(6, 2.5)),
     "masked": Series("Mask everywhere", "ours", "o", width=2.4),
     "split": Series("Mask in the last program", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
+    "flash_triton": Series("flash-attn", "peer-1", "^", dashes=(2, 2)),
     "maskless": Series("No mask", "peer-4", "v", dashes=(3.5, 1.5)),
     "one_each": Series("One draw an element", "ours", "o", dashes=(2, 2.5), hollow=True),
 }

@@ -117,7 +117,7 @@ def launch_of(specimen: Specimen) -> Launch:
     module = load(specimen.path)
     function = getattr(module, specimen.function)
     if not specimen.launcher:
-        return function, dict(specimen.arguments), {}
+        return function, dict(specimen.arguments), dict(specimen.options)
     launches = record_launches(getattr(module, specimen.launcher), type(function), specimen.shape, specimen.dtype)
     wanted = [launch for launch in launches if launch[0] is function]
     if len(wanted) != 1:
