@@ -15,8 +15,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import (
-    chart_autograd,
     chart_activations,
+    chart_autograd,
     chart_block_model,
     chart_curves,
     chart_ladder,
