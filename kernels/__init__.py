@@ -5,7 +5,9 @@ interpreter is on (`TRITON_INTERPRET=1` before triton is first imported).
 """
 
 from kernels.add import add
+from kernels.layer_norm import layer_norm
+from kernels.rms_norm import rms_norm
 from kernels.softmax import softmax
 
-__all__ = ["add", "softmax"]
+__all__ = ["add", "layer_norm", "rms_norm", "softmax"]
 __version__ = "0.1.0"

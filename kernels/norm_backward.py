@@ -1,0 +1,131 @@
+"""The backward pass of layer norm and RMS norm: persistent programs that keep the weights' gradients in registers.
+
+    g = dy * weight,    n = (x - mean) * rstd
+    dx = (g - mean(g) - n * mean(g * n)) * rstd,    dweight = sum of dy * n over the rows,    dbias = sum of dy
+
+RMS norm has no mean and no mean(g). Every row adds to every element of dweight and dbias. So a program takes many rows,
+adds up in float32 registers what they contribute, and writes one partial sum at the end; a second, small kernel adds
+the programs' partial sums. No lock, no atomic operation, and the same bits in every run.
+"""
+
+import functools
+
+import torch
+import triton
+import triton.language as tl
+
+
+# --8<-- [start:kernel]
+@triton.jit
+def norm_backward_kernel(
+    x_ptr,
+    weight_ptr,
+    dy_ptr,
+    mean_ptr,
+    rstd_ptr,
+    dx_ptr,
+    dweight_ptr,
+    dbias_ptr,
+    x_row_stride,
+    dy_row_stride,
+    dx_row_stride,
+    n_rows,
+    n_columns,
+    CENTERED: tl.constexpr,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    FULL: tl.constexpr,
+    STAGES: tl.constexpr,
+):
+    # This program owns ROWS rows of every ROWS * num_programs, and one row of the partial sums.
+    columns = tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
+    column_mask = (columns < n_columns) | FULL  # [1, BLOCK]
+    if weight_ptr is not None:
+        weight = tl.load(weight_ptr + columns, mask=column_mask, other=0.0).to(tl.float32)
+    dweight = tl.zeros([ROWS, BLOCK], tl.float32)
+    dbias = tl.zeros([ROWS, BLOCK], tl.float32)
+    for first in tl.range(tl.program_id(0) * ROWS, n_rows, tl.num_programs(0) * ROWS, num_stages=STAGES):
+        rows = first + tl.arange(0, ROWS).to(tl.int64)[:, None]  # [ROWS, 1]
+        row_mask = (rows < n_rows) | FULL  # [ROWS, 1]
+        mask = row_mask & column_mask  # [ROWS, BLOCK]
+        x = tl.load(x_ptr + rows * x_row_stride + columns, mask=mask, other=0.0).to(tl.float32)
+        dy = tl.load(dy_ptr + rows * dy_row_stride + columns, mask=mask, other=0.0).to(tl.float32)
+        rstd = tl.load(rstd_ptr + rows, mask=row_mask, other=0.0)  # [ROWS, 1]
+        if CENTERED:
+            x -= tl.load(mean_ptr + rows, mask=row_mask, other=0.0)
+        normal = x * rstd  # [ROWS, BLOCK]
+        if dweight_ptr is not None:
+            dweight += dy * normal
+        if dbias_ptr is not None:
+            dbias += dy
+        if weight_ptr is not None:
+            dy *= weight
+        dx = dy - normal * (tl.sum(dy * normal, axis=1, keep_dims=True) / n_columns)
+        if CENTERED:
+            dx -= tl.sum(dy, axis=1, keep_dims=True) / n_columns
+        tl.store(dx_ptr + rows * dx_row_stride + columns, dx * rstd, mask=mask)
+    partials = tl.program_id(0).to(tl.int64) * n_columns + tl.arange(0, BLOCK)  # [BLOCK]
+    partial_mask = (tl.arange(0, BLOCK) < n_columns) | FULL  # [BLOCK]
+    if dweight_ptr is not None:
+        tl.store(dweight_ptr + partials, tl.sum(dweight, axis=0), mask=partial_mask)
+    if dbias_ptr is not None:
+        tl.store(dbias_ptr + partials, tl.sum(dbias, axis=0), mask=partial_mask)
+# --8<-- [end:kernel]
+
+
+# --8<-- [start:partials]
+@triton.jit
+def norm_partials_kernel(partials_ptr, sums_ptr, n_partials, n_columns, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    # This program owns BLOCK columns of one of the gradients, and adds its partial sums, ROWS at a time.
+    gradient = tl.program_id(1).to(tl.int64)
+    columns = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
+    total = tl.zeros([ROWS, BLOCK], tl.float32)
+    for first in range(0, n_partials, ROWS):
+        rows = first + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
+        mask = (rows < n_partials) & (columns < n_columns)[None, :]  # [ROWS, BLOCK]
+        offsets = (gradient * n_partials + rows) * n_columns + columns[None, :]
+        total += tl.load(partials_ptr + offsets, mask=mask, other=0.0)
+    tl.store(sums_ptr + gradient * n_columns + columns, tl.sum(total, axis=0), mask=columns < n_columns)
+# --8<-- [end:partials]
+
+
+@functools.cache
+def norm_multiprocessors(device: torch.device) -> int:
+    """How many multiprocessors a GPU has; few enough on a CPU that a program there takes several rows, too."""
+    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 3
+
+
+def norm_partials(dtypes: tuple, n_partials: int, n_columns: int, device: torch.device) -> tuple:
+    """Room for partial sums, and what of it is for dweight and what for dbias; None for one without a dtype."""
+    count = 2 - dtypes.count(None)
+    partials = torch.empty((count, n_partials, n_columns), dtype=torch.float32, device=device)
+    return partials, None if dtypes[0] is None else partials[0], None if dtypes[1] is None else partials[-1]
+
+
+def norm_add_partials(partials: torch.Tensor, dtypes: tuple) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+    """Add the partial sums of dweight and of dbias; None for one without a dtype."""
+    count, n_partials, n_columns = partials.shape
+    if not count:
+        return None, None
+    dweight_dtype, dbias_dtype = dtypes
+    dtype = dbias_dtype if dweight_dtype is None else dweight_dtype
+    if dbias_dtype not in (None, dtype):
+        dtype = torch.float32
+    sums = torch.empty((count, n_columns), dtype=dtype, device=partials.device)
+    grid = ((n_columns + 31) // 32, count)
+    norm_partials_kernel[grid](partials, sums, n_partials, n_columns, ROWS=64, BLOCK=32, num_warps=4)
+    dweight = None if dweight_dtype is None else sums[0].to(dweight_dtype)
+    return dweight, None if dbias_dtype is None else sums[-1].to(dbias_dtype)
+
+
+def norm_tile_backward(x, weight, dy, mean, rstd, dx, dtypes, shape, strides) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+    n_rows, n_columns = shape
+    block = triton.next_power_of_2(n_columns)
+    rows = max(1, 1024 // block)
+    full = n_columns == block and n_rows % rows == 0
+    programs = min((n_rows + rows - 1) // rows, 2 * norm_multiprocessors(x.device))
+    partials, dweight, dbias = norm_partials(dtypes, programs, n_columns, x.device)
+    num_warps = 4 if block <= 2048 else 8 if block <= 4096 else 16
+    meta = {"CENTERED": mean is not None, "ROWS": rows, "BLOCK": block, "FULL": full, "STAGES": 2, "num_warps": num_warps}
+    norm_backward_kernel[(programs,)](x, weight, dy, mean, rstd, dx, dweight, dbias, *strides, n_rows, n_columns, **meta)
+    return norm_add_partials(partials, dtypes)
