@@ -44,8 +44,9 @@ def norm_backward_kernel(
         weight = tl.load(weight_ptr + columns, mask=column_mask, other=0.0).to(tl.float32)
     dweight = tl.zeros([ROWS, BLOCK], tl.float32)
     dbias = tl.zeros([ROWS, BLOCK], tl.float32)
-    for first in tl.range(tl.program_id(0) * ROWS, n_rows, tl.num_programs(0) * ROWS, num_stages=STAGES):
-        rows = first + tl.arange(0, ROWS).to(tl.int64)[:, None]  # [ROWS, 1]
+    first_row = tl.program_id(0).to(tl.int64) * ROWS
+    for start in tl.range(first_row, n_rows, tl.num_programs(0) * ROWS, num_stages=STAGES):
+        rows = start + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
         row_mask = (rows < n_rows) | FULL  # [ROWS, 1]
         mask = row_mask & column_mask  # [ROWS, BLOCK]
         x = tl.load(x_ptr + rows * x_row_stride + columns, mask=mask, other=0.0).to(tl.float32)
@@ -112,8 +113,9 @@ def norm_add_partials(partials: torch.Tensor, dtypes: tuple) -> tuple[torch.Tens
     if dbias_dtype not in (None, dtype):
         dtype = torch.float32
     sums = torch.empty((count, n_columns), dtype=dtype, device=partials.device)
-    grid = ((n_columns + 31) // 32, count)
-    norm_partials_kernel[grid](partials, sums, n_partials, n_columns, ROWS=64, BLOCK=32, num_warps=4)
+    block = 32 if n_columns <= 8192 else 128
+    grid = ((n_columns + block - 1) // block, count)
+    norm_partials_kernel[grid](partials, sums, n_partials, n_columns, ROWS=2048 // block, BLOCK=block, num_warps=4)
     dweight = None if dweight_dtype is None else sums[0].to(dweight_dtype)
     return dweight, None if dbias_dtype is None else sums[-1].to(dbias_dtype)
 
