@@ -45,7 +45,7 @@ def norm_rows(x: torch.Tensor) -> tuple[torch.Tensor, int]:
 
 
 def norm_parameter(parameter: torch.Tensor | None) -> torch.Tensor | None:
-    return parameter if parameter is None or parameter.is_contiguous() else parameter.contiguous()
+    return None if parameter is None else parameter.resolve_neg().contiguous()
 
 
 def norm_forward(x, weight, bias, eps: float, centered: bool, statistics: bool = False):
