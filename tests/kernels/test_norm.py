@@ -172,7 +172,15 @@ def test_bands_of_any_number_of_rows(rows, device, short_limits):
     assert_gradients("layer_norm", x, *parameters("layer_norm", 66, torch.float32, device), dy)
 
 
-TOUCHED = [("tile", 3, 1000), ("tile", 3, 1024), ("tile", 37, 33), ("tile", 64, 32), ("long", 3, 40), ("long", 2, 4099), ("long", 2, 4096)]
+TOUCHED = [
+    ("tile", 3, 1000),
+    ("tile", 3, 1024),
+    ("tile", 37, 33),
+    ("tile", 64, 32),
+    ("long", 3, 40),
+    ("long", 2, 4099),
+    ("long", 2, 4096),
+]
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
@@ -285,7 +293,9 @@ def test_gradients_of_some_inputs_only(wanted, long, device, request):
 
 
 @pytest.mark.parametrize("long", [False, True])
-@pytest.mark.parametrize(("of_weight", "of_bias"), [(torch.float32, torch.float32), (torch.float32, torch.float16), (torch.float16, torch.float32)])
+@pytest.mark.parametrize(
+    ("of_weight", "of_bias"), [(torch.float32, torch.float32), (torch.float32, torch.float16), (torch.float16, torch.float32)]
+)
 def test_parameters_of_another_dtype(of_weight, of_bias, long, device, request):
     if long:
         request.getfixturevalue("short_limits")
