@@ -6,7 +6,6 @@ RMS norm is the same without the mean: CENTERED is then False, and the variance 
 taken from the centered row, after the mean is known, so that a large mean costs it no digits.
 """
 
-import torch
 import triton
 import triton.language as tl
 
