@@ -14,6 +14,8 @@ import torch
 import triton
 import triton.language as tl
 
+from kernels.norm_forward import norm_vector
+
 
 # --8<-- [start:kernel]
 @triton.jit
@@ -35,9 +37,11 @@ def norm_backward_kernel(
     ROWS: tl.constexpr,
     BLOCK: tl.constexpr,
     FULL: tl.constexpr,
+    VECTOR: tl.constexpr,
     STAGES: tl.constexpr,
 ):
     # This program owns ROWS rows of every ROWS * num_programs, and one row of the partial sums.
+    n_columns *= VECTOR
     columns = tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
     column_mask = (columns < n_columns) | FULL  # [1, BLOCK]
     if weight_ptr is not None:
@@ -49,8 +53,8 @@ def norm_backward_kernel(
         rows = start + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
         row_mask = (rows < n_rows) | FULL  # [ROWS, 1]
         mask = row_mask & column_mask  # [ROWS, BLOCK]
-        x = tl.load(x_ptr + rows * x_row_stride + columns, mask=mask, other=0.0).to(tl.float32)
-        dy = tl.load(dy_ptr + rows * dy_row_stride + columns, mask=mask, other=0.0).to(tl.float32)
+        x = tl.load(x_ptr + rows * x_row_stride * VECTOR + columns, mask=mask, other=0.0).to(tl.float32)
+        dy = tl.load(dy_ptr + rows * dy_row_stride * VECTOR + columns, mask=mask, other=0.0).to(tl.float32)
         rstd = tl.load(rstd_ptr + rows, mask=row_mask, other=0.0)  # [ROWS, 1]
         if CENTERED:
             x -= tl.load(mean_ptr + rows, mask=row_mask, other=0.0)
@@ -64,7 +68,7 @@ def norm_backward_kernel(
         dx = dy - normal * (tl.sum(dy * normal, axis=1, keep_dims=True) / n_columns)
         if CENTERED:
             dx -= tl.sum(dy, axis=1, keep_dims=True) / n_columns
-        tl.store(dx_ptr + rows * dx_row_stride + columns, dx * rstd, mask=mask)
+        tl.store(dx_ptr + rows * dx_row_stride * VECTOR + columns, dx * rstd, mask=mask)
     partials = tl.program_id(0).to(tl.int64) * n_columns + tl.arange(0, BLOCK)  # [BLOCK]
     partial_mask = (tl.arange(0, BLOCK) < n_columns) | FULL  # [BLOCK]
     if dweight_ptr is not None:
@@ -125,9 +129,12 @@ def norm_tile_backward(x, weight, dy, mean, rstd, dx, dtypes, shape, strides) ->
     block = triton.next_power_of_2(n_columns)
     rows = max(1, 1024 // block)
     full = n_columns == block and n_rows % rows == 0
+    vector = norm_vector(x.element_size(), n_columns, *strides)
     programs = min((n_rows + rows - 1) // rows, 2 * norm_multiprocessors(x.device))
     partials, dweight, dbias = norm_partials(dtypes, programs, n_columns, x.device)
     num_warps = 4 if block <= 2048 else 8 if block <= 4096 else 16
-    meta = {"CENTERED": mean is not None, "ROWS": rows, "BLOCK": block, "FULL": full, "STAGES": 2, "num_warps": num_warps}
-    norm_backward_kernel[(programs,)](x, weight, dy, mean, rstd, dx, dweight, dbias, *strides, n_rows, n_columns, **meta)
+    meta = {"CENTERED": mean is not None, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "STAGES": 3}
+    lengths = (*(stride // vector for stride in strides), n_rows, n_columns // vector)
+    arguments = (x, weight, dy, mean, rstd, dx, dweight, dbias, *lengths)
+    norm_backward_kernel[(programs,)](*arguments, **meta, num_warps=num_warps)
     return norm_add_partials(partials, dtypes)
