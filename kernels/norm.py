@@ -33,52 +33,45 @@ def check_norm_arguments(x, weight, bias, eps) -> None:
         raise TypeError(f"eps: expected a number, got {type(eps).__name__}")
 
 
-def norm_rows(x: torch.Tensor) -> tuple[torch.Tensor, int]:
-    """`x` as rows whose elements lie side by side, and their distance; copied only where the strides leave no other way."""
+def norm_rows(x: torch.Tensor) -> torch.Tensor:
+    """`x` as [rows, columns], the elements of a row side by side; copied only where the strides leave no other way."""
     x = x.resolve_neg()
-    if not x.is_contiguous():
+    if x.ndim != 2:
         x = x.reshape(-1, x.shape[-1])
-        if x.stride(1) != 1:
-            x = x.contiguous()
-        return x, x.stride(0)
-    return x, x.shape[-1]
+    return x if x.stride(1) == 1 else x.contiguous()
 
 
 def norm_parameter(parameter: torch.Tensor | None) -> torch.Tensor | None:
     return None if parameter is None else parameter.resolve_neg().contiguous()
 
 
-def norm_forward(x, weight, bias, eps: float, centered: bool, statistics: bool = False):
+def norm_forward(x, weight, bias, eps: float, centered: bool, statistics: bool = False) -> tuple:
     """The result and, with `statistics`, each row's mean (None unless `centered`) and rstd, which the backward pass needs."""
     y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     n_columns = x.shape[-1]
     mean = rstd = None
     if statistics:
-        n_rows = x.numel() // max(n_columns, 1)
-        rstd = torch.empty(n_rows, dtype=torch.float32, device=x.device)
+        rstd = torch.empty(x.shape[:-1].numel(), dtype=torch.float32, device=x.device)
         mean = torch.empty_like(rstd) if centered else None
     if x.numel():
-        rows, stride = norm_rows(x)
-        shape = (x.numel() // n_columns, n_columns)
         run = norm_tile if n_columns <= NORM_FORWARD_ROW else norm_long
+        arguments = (norm_rows(x), norm_parameter(weight), norm_parameter(bias), norm_rows(y), mean, rstd)
         with torch.cuda.device_of(x):
-            run(rows, norm_parameter(weight), norm_parameter(bias), y, mean, rstd, float(eps), centered, shape, stride, n_columns)
+            run(*arguments, float(eps), centered)
     return y, mean, rstd
 
 
-def norm_backward(x, weight, dy, mean, rstd, dtypes: tuple) -> tuple[torch.Tensor, ...]:
+def norm_backward(x, weight, dy, mean, rstd, dtypes: tuple) -> tuple:
     """dx, dweight and dbias; `dtypes` are those of the last two, None for one that nobody needs."""
     n_columns = x.shape[-1]
     if not x.numel():
         dweight, dbias = (None if dtype is None else torch.zeros(n_columns, dtype=dtype, device=x.device) for dtype in dtypes)
         return torch.empty_like(x), dweight, dbias
     dx = torch.empty(x.shape, dtype=x.dtype, device=x.device)
-    shape = (x.numel() // n_columns, n_columns)
     run = norm_tile_backward if n_columns <= NORM_BACKWARD_ROW else norm_long_backward
-    x, x_stride = norm_rows(x)
-    dy, dy_stride = norm_rows(dy)
+    arguments = (norm_rows(x), norm_parameter(weight), norm_rows(dy), mean, rstd, norm_rows(dx))
     with torch.cuda.device_of(x):
-        return dx, *run(x, norm_parameter(weight), dy, mean, rstd, dx, dtypes, shape, (x_stride, dy_stride, n_columns))
+        return dx, *run(*arguments, dtypes)
 
 
 class Norm(torch.autograd.Function):
@@ -96,14 +89,14 @@ class Norm(torch.autograd.Function):
         if torch.is_grad_enabled():
             # Somebody differentiates these gradients in turn: PyTorch's own operations know how.
             gradients = norm_backward_reference(x, weight, dy, ctx.eps, ctx.centered)
-            dtypes = (x.dtype, None if weight is None else weight.dtype, ctx.bias_dtype)
-            return *(d.to(dtype) if dtype else None for d, dtype in zip(gradients, dtypes, strict=True)), None, None
+            stored = (x.dtype, None if weight is None else weight.dtype, ctx.bias_dtype)
+            return *(None if dtype is None else d.to(dtype) for d, dtype in zip(gradients, stored, strict=True)), None, None
         needed = ctx.needs_input_grad
         dtypes = (weight.dtype if needed[1] else None, ctx.bias_dtype if needed[2] else None)
         return *norm_backward(x, weight, dy, mean, rstd, dtypes), None, None
 
 
-def norm_backward_reference(x, weight, dy, eps: float, centered: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def norm_backward_reference(x, weight, dy, eps: float, centered: bool) -> tuple:
     """The gradients in plain PyTorch, in float32: of x, of the weight, and of the bias."""
     x, dy = x.float(), dy.float()
     if centered:

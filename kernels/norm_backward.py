@@ -124,12 +124,15 @@ def norm_add_partials(partials: torch.Tensor, dtypes: tuple) -> tuple[torch.Tens
     return dweight, None if dbias_dtype is None else sums[-1].to(dbias_dtype)
 
 
-def norm_tile_backward(x, weight, dy, mean, rstd, dx, dtypes, shape, strides) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-    n_rows, n_columns = shape
+def norm_tile_backward(
+    x, weight, dy, mean, rstd, dx, dtypes: tuple = (torch.float32, torch.float32)
+) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+    n_rows, n_columns = x.shape
     block = triton.next_power_of_2(n_columns)
     rows = max(1, 1024 // block)
     full = n_columns == block and n_rows % rows == 0
-    vector = norm_vector(x.element_size(), n_columns, *strides)
+    strides = (x.stride(0), dy.stride(0), dx.stride(0))
+    vector = norm_vector(x, *strides)
     programs = min((n_rows + rows - 1) // rows, 2 * norm_multiprocessors(x.device))
     partials, dweight, dbias = norm_partials(dtypes, programs, n_columns, x.device)
     num_warps = 4 if block <= 2048 else 8 if block <= 4096 else 16

@@ -132,8 +132,11 @@ def norm_backward_long_kernel(
 # --8<-- [end:kernel]
 
 
-def norm_long_backward(x, weight, dy, mean, rstd, dx, dtypes, shape, strides) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-    n_rows, n_columns = shape
+def norm_long_backward(
+    x, weight, dy, mean, rstd, dx, dtypes: tuple = (torch.float32, torch.float32)
+) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+    n_rows, n_columns = x.shape
+    strides = (x.stride(0), dy.stride(0), dx.stride(0))
     n_band, n_ahead, rows, block, part = 32, 4, 4, 512, 16384
     bands, n_parts = (n_rows + n_band - 1) // n_band, (n_columns + part - 1) // part
     partials, dweight, dbias = norm_partials(dtypes, bands, n_columns, x.device)

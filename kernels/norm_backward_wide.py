@@ -82,8 +82,11 @@ def norm_backward_wide_kernel(
 # --8<-- [end:kernel]
 
 
-def norm_wide_backward(x, weight, dy, mean, rstd, dx, dtypes, shape, strides) -> tuple[torch.Tensor | None, torch.Tensor | None]:
-    n_rows, n_columns = shape
+def norm_wide_backward(
+    x, weight, dy, mean, rstd, dx, dtypes: tuple = (torch.float32, torch.float32)
+) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+    n_rows, n_columns = x.shape
+    strides = (x.stride(0), dy.stride(0), dx.stride(0))
     programs = min(n_rows, norm_multiprocessors(x.device))
     partials, dweight, dbias = norm_partials(dtypes, programs, n_columns, x.device)
     block, chunks = 4096, (n_columns + 4095) // 4096

@@ -9,6 +9,7 @@ Row lengths and strides are passed in vectors of VECTOR elements. So the compile
 sixteen bytes at a time also where 8 divides them but not 16, which is all that it would find out by itself.
 """
 
+import torch
 import triton
 import triton.language as tl
 
@@ -63,19 +64,19 @@ def norm_kernel(
 # --8<-- [end:kernel]
 
 
-def norm_vector(element_size: int, *lengths: int) -> int:
-    """How many elements make sixteen bytes, if that divides all lengths; else 1."""
-    vector = 16 // element_size
-    return 1 if any(length % vector for length in lengths) else vector
+def norm_vector(x: torch.Tensor, *strides: int) -> int:
+    """How many elements of `x` make sixteen bytes, if that divides the length of a row and all strides; else 1."""
+    vector = 16 // x.element_size()
+    return 1 if any(length % vector for length in (x.shape[1], *strides)) else vector
 
 
-def norm_tile(x, weight, bias, y, mean, rstd, eps, centered, shape, x_row_stride, y_row_stride) -> None:
-    n_rows, n_columns = shape
+def norm_tile(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool = True) -> None:
+    n_rows, n_columns = x.shape
     block = triton.next_power_of_2(n_columns)
     rows = max(1, 1024 // block)
     full = n_columns == block and n_rows % rows == 0
-    vector = norm_vector(x.element_size(), n_columns, x_row_stride, y_row_stride)
+    vector = norm_vector(x, x.stride(0), y.stride(0))
     num_warps = 2 if block <= 1024 else 4 if block <= 2048 else 8 if block <= 4096 else 16
     meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "num_warps": num_warps}
-    lengths = (x_row_stride // vector, y_row_stride // vector, n_rows, n_columns // vector)
+    lengths = (x.stride(0) // vector, y.stride(0) // vector, n_rows, n_columns // vector)
     norm_kernel[((n_rows + rows - 1) // rows,)](x, weight, bias, y, mean, rstd, *lengths, eps, **meta)

@@ -69,9 +69,8 @@ def norm_long_kernel(
 # --8<-- [end:kernel]
 
 
-def norm_long(x, weight, bias, y, mean, rstd, eps, centered, shape, x_row_stride, y_row_stride) -> None:
-    n_rows, n_columns = shape
-    block = 16384
-    meta = {"CENTERED": centered, "BLOCK": block, "FULL": n_columns % block == 0, "num_warps": 32}
-    strides = (x_row_stride, y_row_stride)
-    norm_long_kernel[(n_rows,)](x, weight, bias, y, mean, rstd, *strides, n_columns, eps, **meta)
+def norm_long(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool = True) -> None:
+    n_rows, n_columns = x.shape
+    block = 8192
+    meta = {"CENTERED": centered, "BLOCK": block, "FULL": n_columns % block == 0, "num_warps": 16 if centered else 32}
+    norm_long_kernel[(n_rows,)](x, weight, bias, y, mean, rstd, x.stride(0), y.stride(0), n_columns, eps, **meta)

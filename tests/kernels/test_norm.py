@@ -196,7 +196,7 @@ def test_kernels_touch_their_rows_and_nothing_else(name, route, rows, columns, d
     mean, written = (mean[0], [mean, rstd, y]) if exact.centered else (None, [rstd, y])
     reads = [t for t in (x, weight, bias) if t is not None]
     with within(reads, written):
-        FORWARD[route](x, weight, bias, y, mean, rstd[0], EPS, exact.centered, (rows, columns), x.stride(0), y.stride(0))
+        FORWARD[route](x, weight, bias, y, mean, rstd[0], EPS, exact.centered)
     assert_within(y, exact.y, exact.y_error())
     assert_within(rstd[0], exact.rstd[:, 0], 2 * (exact.rstd_error + 3 * FLOAT32_EPS) * exact.rstd[:, 0])
     assert_guard_untouched(y, buffer)
@@ -207,8 +207,7 @@ def test_kernels_touch_their_rows_and_nothing_else(name, route, rows, columns, d
 
     dx, buffer = guarded((rows, columns), dtype, device)
     dtypes = (torch.float32, torch.float32 if exact.centered else None)
-    strides = (x.stride(0), dy.stride(0), dx.stride(0))
-    found = BACKWARD[route](x, weight, dy, mean, rstd[0], dx, dtypes, (rows, columns), strides)
+    found = BACKWARD[route](x, weight, dy, mean, rstd[0], dx, dtypes)
     assert_guard_untouched(dx, buffer)
     for gradient, (value, error) in zip((dx, *found), exact.gradients(dy), strict=True):
         if gradient is not None:
