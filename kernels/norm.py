@@ -13,8 +13,8 @@ from kernels.norm_backward_long import norm_long_backward
 from kernels.norm_forward import norm_tile
 from kernels.norm_forward_long import norm_long
 
-NORM_FORWARD_ROW = 32768
-NORM_BACKWARD_ROW = 8192
+NORM_FORWARD_ROW = 16384
+NORM_BACKWARD_ROW = 16384
 
 
 def check_norm_arguments(x, weight, bias, eps) -> None:

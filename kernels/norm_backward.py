@@ -39,13 +39,15 @@ def norm_backward_kernel(
     FULL: tl.constexpr,
     VECTOR: tl.constexpr,
     STAGES: tl.constexpr,
+    AGAIN: tl.constexpr,
 ):
     # This program owns ROWS rows of every ROWS * num_programs, and one row of the partial sums.
     n_columns *= VECTOR
     columns = tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
     column_mask = (columns < n_columns) | FULL  # [1, BLOCK]
-    if weight_ptr is not None:
-        weight = tl.load(weight_ptr + columns, mask=column_mask, other=0.0).to(tl.float32)
+    weight_ptrs = columns if weight_ptr is None else weight_ptr + columns  # [1, BLOCK]
+    if weight_ptr is not None and not AGAIN:
+        weight = tl.load(weight_ptrs, mask=column_mask, other=0.0).to(tl.float32)
     dweight = tl.zeros([ROWS, BLOCK], tl.float32)
     dbias = tl.zeros([ROWS, BLOCK], tl.float32)
     first_row = tl.program_id(0).to(tl.int64) * ROWS
@@ -53,22 +55,36 @@ def norm_backward_kernel(
         rows = start + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
         row_mask = (rows < n_rows) | FULL  # [ROWS, 1]
         mask = row_mask & column_mask  # [ROWS, BLOCK]
-        x = tl.load(x_ptr + rows * x_row_stride * VECTOR + columns, mask=mask, other=0.0).to(tl.float32)
-        dy = tl.load(dy_ptr + rows * dy_row_stride * VECTOR + columns, mask=mask, other=0.0).to(tl.float32)
+        x_ptrs = x_ptr + rows * x_row_stride * VECTOR + columns  # [ROWS, BLOCK]
+        dy_ptrs = dy_ptr + rows * dy_row_stride * VECTOR + columns  # [ROWS, BLOCK]
+        x = tl.load(x_ptrs, mask=mask, other=0.0).to(tl.float32)
+        dy = tl.load(dy_ptrs, mask=mask, other=0.0).to(tl.float32)
         rstd = tl.load(rstd_ptr + rows, mask=row_mask, other=0.0)  # [ROWS, 1]
+        mean = 0.0
         if CENTERED:
-            x -= tl.load(mean_ptr + rows, mask=row_mask, other=0.0)
-        normal = x * rstd  # [ROWS, BLOCK]
+            mean = tl.load(mean_ptr + rows, mask=row_mask, other=0.0)
+        normal = (x - mean) * rstd  # [ROWS, BLOCK]
+        if weight_ptr is not None and AGAIN:
+            weight = tl.load(weight_ptrs, mask=column_mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
+        g = dy if weight_ptr is None else dy * weight  # [ROWS, BLOCK]
+        dot = tl.sum(g * normal, axis=1, keep_dims=True) / n_columns  # [ROWS, 1]
+        g_mean = 0.0
+        if CENTERED:
+            g_mean = tl.sum(g, axis=1, keep_dims=True) / n_columns
+        if AGAIN:
+            # A second load, from a cache, costs less than the registers to keep the first.
+            x = tl.load(x_ptrs, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
+            dy = tl.load(dy_ptrs, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
+            normal = (x - mean) * rstd
+            g = dy
+            if weight_ptr is not None:
+                g *= tl.load(weight_ptrs, mask=column_mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
         if dweight_ptr is not None:
             dweight += dy * normal
         if dbias_ptr is not None:
             dbias += dy
-        if weight_ptr is not None:
-            dy *= weight
-        dx = dy - normal * (tl.sum(dy * normal, axis=1, keep_dims=True) / n_columns)
-        if CENTERED:
-            dx -= tl.sum(dy, axis=1, keep_dims=True) / n_columns
-        tl.store(dx_ptr + rows * dx_row_stride * VECTOR + columns, dx * rstd, mask=mask)
+        dx = (g - g_mean - normal * dot) * rstd  # [ROWS, BLOCK]
+        tl.store(dx_ptr + rows * dx_row_stride * VECTOR + columns, dx, mask=mask)
     partials = tl.program_id(0).to(tl.int64) * n_columns + tl.arange(0, BLOCK)  # [BLOCK]
     partial_mask = (tl.arange(0, BLOCK) < n_columns) | FULL  # [BLOCK]
     if dweight_ptr is not None:
@@ -117,11 +133,20 @@ def norm_add_partials(partials: torch.Tensor, dtypes: tuple) -> tuple[torch.Tens
     if dbias_dtype not in (None, dtype):
         dtype = torch.float32
     sums = torch.empty((count, n_columns), dtype=dtype, device=partials.device)
-    block = 32 if n_columns <= 8192 else 128
+    block = 32 if n_columns <= 4096 else 64 if n_columns <= 8192 else 128
     grid = ((n_columns + block - 1) // block, count)
     norm_partials_kernel[grid](partials, sums, n_partials, n_columns, ROWS=2048 // block, BLOCK=block, num_warps=4)
     dweight = None if dweight_dtype is None else sums[0].to(dweight_dtype)
     return dweight, None if dbias_dtype is None else sums[-1].to(dbias_dtype)
+
+
+def norm_backward_tile(block: int) -> tuple[int, int, int]:
+    """Rows of a tile, warps of a program and programs a multiprocessor, for rows that take a block of this length."""
+    if block <= 512:
+        return 1024 // block, 1, 8
+    if block <= 2048:
+        return 4096 // block, 4, 2
+    return 1, 8 if block == 4096 else 16, 2 if block == 4096 else 1
 
 
 def norm_tile_backward(
@@ -129,15 +154,16 @@ def norm_tile_backward(
 ) -> tuple[torch.Tensor | None, torch.Tensor | None]:
     n_rows, n_columns = x.shape
     block = triton.next_power_of_2(n_columns)
-    rows = max(1, 1024 // block)
+    rows, num_warps, per_multiprocessor = norm_backward_tile(block)
+    row_bytes = 2 * block * x.element_size() * rows
+    stages = 1 if block > 8192 else 4 if row_bytes <= 32768 and block == 8192 else 3
     full = n_columns == block and n_rows % rows == 0
     strides = (x.stride(0), dy.stride(0), dx.stride(0))
     vector = norm_vector(x, *strides)
-    programs = min((n_rows + rows - 1) // rows, 2 * norm_multiprocessors(x.device))
+    programs = min((n_rows + rows - 1) // rows, per_multiprocessor * norm_multiprocessors(x.device))
     partials, dweight, dbias = norm_partials(dtypes, programs, n_columns, x.device)
-    num_warps = 4 if block <= 2048 else 8 if block <= 4096 else 16
-    meta = {"CENTERED": mean is not None, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "STAGES": 3}
+    meta = {"CENTERED": mean is not None, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "STAGES": stages}
     lengths = (*(stride // vector for stride in strides), n_rows, n_columns // vector)
     arguments = (x, weight, dy, mean, rstd, dx, dweight, dbias, *lengths)
-    norm_backward_kernel[(programs,)](*arguments, **meta, num_warps=num_warps)
+    norm_backward_kernel[(programs,)](*arguments, **meta, AGAIN=block > 8192, num_warps=num_warps)
     return norm_add_partials(partials, dtypes)

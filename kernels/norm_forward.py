@@ -42,20 +42,15 @@ def norm_kernel(
     column_mask = (columns < n_columns) | FULL  # [1, BLOCK]
     mask = row_mask & column_mask  # [ROWS, BLOCK]
     x = tl.load(x_ptr + rows * x_row_stride * VECTOR + columns, mask=mask, other=0.0).to(tl.float32)
-    # The parameters are on their way while the row is added up.
-    if weight_ptr is not None:
-        weight = tl.load(weight_ptr + columns, mask=column_mask, other=0.0, eviction_policy="evict_last")
-    if bias_ptr is not None:
-        bias = tl.load(bias_ptr + columns, mask=column_mask, other=0.0, eviction_policy="evict_last")
     if CENTERED:
         mean = tl.sum(x, axis=1, keep_dims=True) / n_columns  # [ROWS, 1]
         x = tl.where(mask, x - mean, 0.0)
     rstd = tl.rsqrt(tl.sum(x * x, axis=1, keep_dims=True) / n_columns + eps)  # [ROWS, 1]
     y = x * rstd  # [ROWS, BLOCK]
     if weight_ptr is not None:
-        y *= weight.to(tl.float32)
+        y *= tl.load(weight_ptr + columns, mask=column_mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
     if bias_ptr is not None:
-        y += bias.to(tl.float32)
+        y += tl.load(bias_ptr + columns, mask=column_mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
     tl.store(y_ptr + rows * y_row_stride * VECTOR + columns, y, mask=mask)
     if rstd_ptr is not None:
         tl.store(rstd_ptr + rows, rstd, mask=row_mask)
@@ -73,10 +68,10 @@ def norm_vector(x: torch.Tensor, *strides: int) -> int:
 def norm_tile(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool = True) -> None:
     n_rows, n_columns = x.shape
     block = triton.next_power_of_2(n_columns)
-    rows = max(1, 1024 // block)
+    rows = max(1, (2048 if block == 1024 else 1024) // block)
     full = n_columns == block and n_rows % rows == 0
     vector = norm_vector(x, x.stride(0), y.stride(0))
-    num_warps = 2 if block <= 1024 else 4 if block <= 2048 else 8 if block <= 4096 else 16
+    num_warps = 2 if block <= 1024 else 4 if block <= 2048 else 8 if block <= 8192 else 16
     meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "num_warps": num_warps}
     lengths = (x.stride(0) // vector, y.stride(0) // vector, n_rows, n_columns // vector)
     norm_kernel[((n_rows + rows - 1) // rows,)](x, weight, bias, y, mean, rstd, *lengths, eps, **meta)
