@@ -26,13 +26,12 @@ def partial_sums_kernel(dy_ptr, partials_ptr, n_rows, n_columns, BLOCK: tl.const
 
 
 # --8<-- [start:launch]
-if __name__ == "__main__":
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    dy = torch.randn(1000, 300, device=device)
-    partials = torch.empty(8, 300, device=device)
-    partial_sums_kernel[(8,)](dy, partials, 1000, 300, BLOCK=512)
-    dbias = partials.sum(0)
-    torch.testing.assert_close(dbias, dy.sum(0), rtol=1e-4, atol=1e-4)
-    print("8 programs, 8 partial sums: right")
-    #> 8 programs, 8 partial sums: right
+device = "cuda" if torch.cuda.is_available() else "cpu"
+dy = torch.randn(1000, 300, device=device)
+partials = torch.empty(8, 300, device=device)
+partial_sums_kernel[(8,)](dy, partials, 1000, 300, BLOCK=512)
+dbias = partials.sum(0)
+torch.testing.assert_close(dbias, dy.sum(0), rtol=1e-4, atol=1e-4)
+print("8 programs, 8 partial sums: right")
+#> 8 programs, 8 partial sums: right
 # --8<-- [end:launch]
