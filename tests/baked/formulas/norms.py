@@ -17,7 +17,6 @@ def partial_sums(program: int) -> Iterator[Step]:
     for row in range(program, 5, 2):
         yield "loop row", row
         yield "load dy", 6 * row + columns, mask
-        yield ("dy",)
         yield ("total",)
     yield "store partials", 6 * program + columns, mask
 
