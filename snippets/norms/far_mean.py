@@ -10,9 +10,10 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
+# --8<-- [start:far_mean]
 from kernels.layer_norm import layer_norm
 
-# --8<-- [start:far_mean]
+
 @triton.jit
 def squares_kernel(x_ptr, y_ptr, n_columns, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
@@ -22,7 +23,8 @@ def squares_kernel(x_ptr, y_ptr, n_columns, eps, BLOCK: tl.constexpr):
     mean = tl.sum(x, axis=0) / n_columns
     variance = tl.sum(x * x, axis=0) / n_columns - mean * mean  # the mistake
     variance = tl.maximum(variance, 0.0)
-    tl.store(y_ptr + row * n_columns + columns, (x - mean) * tl.rsqrt(variance + eps), mask=mask)
+    y = (x - mean) * tl.rsqrt(variance + eps)
+    tl.store(y_ptr + row * n_columns + columns, y, mask=mask)
 
 
 device = "cuda" if torch.cuda.is_available() else "cpu"

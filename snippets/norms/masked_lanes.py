@@ -16,7 +16,8 @@ def unmasked_variance_kernel(x_ptr, variance_ptr, n_columns, BLOCK: tl.constexpr
     columns = tl.arange(0, BLOCK)
     mask = columns < n_columns
     x = tl.load(x_ptr + columns, mask=mask, other=0.0)
-    centered = x - tl.sum(x, axis=0) / n_columns  # the mistake: masked lanes hold minus the mean
+    # The mistake: masked lanes hold minus the mean now.
+    centered = x - tl.sum(x, axis=0) / n_columns
     tl.store(variance_ptr, tl.sum(centered * centered, axis=0) / n_columns)
 
 

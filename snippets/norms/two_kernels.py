@@ -32,8 +32,9 @@ def column_step_kernel(
         dweight += dy * (x - mean) * rstd
         dbias += dy
     out = part * n_columns + columns  # [1, BLOCK]
-    tl.store(dweight_ptr + out, tl.sum(dweight, axis=0, keep_dims=True), mask=columns < n_columns)
-    tl.store(dbias_ptr + out, tl.sum(dbias, axis=0, keep_dims=True), mask=columns < n_columns)
+    mask = columns < n_columns  # [1, BLOCK]
+    tl.store(dweight_ptr + out, tl.sum(dweight, axis=0, keep_dims=True), mask=mask)
+    tl.store(dbias_ptr + out, tl.sum(dbias, axis=0, keep_dims=True), mask=mask)
 # --8<-- [end:kernel]
 
 
