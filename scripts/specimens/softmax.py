@@ -9,9 +9,9 @@ FULL_BACKWARD = {1: 32, 8: 48, 64: 40, 256: 40, 512: 40, 1024: 40, 2048: 56, 409
 ROW = {1024: 40, 2048: 40, 4001: 96, 4096: 64, 8192: 48, 16384: 40, 32768: 64}
 ROW_BACKWARD = {512: 32, 1024: 32, 2048: 32, 4001: 48, 4096: 40, 8192: 48, 16384: 40, 32768: 64}
 LONG = {32768: 32, 65536: 32, 65537: 64, 262144: 48}
-LONG_BACKWARD = {65536: 48, 65537: 40, 100_000: 56, 131072: 48}
+LONG_BACKWARD = {65536: 64, 65537: 40, 100_000: 56, 131072: 64}
 # Rows of two to eight elements keep an address for every element, more than fits.
-SHORT_SPILLS, SHORT_BACKWARD_SPILLS = {2: 8, 4: 48}, {2: 32, 4: 16, 8: 8}
+SHORT_SPILLS, SHORT_BACKWARD_SPILLS = {2: 8, 4: 48, 8: 48}, {2: 32, 4: 16, 8: 8}
 
 SHORT_FILE, ROW_FILE, LONG_FILE = "kernels/softmax_short.py", "kernels/softmax.py", "kernels/softmax_long.py"
 SPECIMENS = [
