@@ -96,17 +96,34 @@ def norm_backward_kernel(
 
 # --8<-- [start:partials]
 @triton.jit
-def norm_partials_kernel(partials_ptr, sums_ptr, n_partials, n_columns, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    # This program owns BLOCK columns of one of the gradients, and adds its partial sums, ROWS at a time.
-    gradient = tl.program_id(1).to(tl.int64)
+def norm_add_columns(partials_ptr, sums_ptr, n_partials, n_columns, ROWS: tl.constexpr, BLOCK: tl.constexpr):
     columns = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     total = tl.zeros([ROWS, BLOCK], tl.float32)
     for first in range(0, n_partials, ROWS):
         rows = first + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
         mask = (rows < n_partials) & (columns < n_columns)[None, :]  # [ROWS, BLOCK]
-        offsets = (gradient * n_partials + rows) * n_columns + columns[None, :]
-        total += tl.load(partials_ptr + offsets, mask=mask, other=0.0)
-    tl.store(sums_ptr + gradient * n_columns + columns, tl.sum(total, axis=0), mask=columns < n_columns)
+        total += tl.load(partials_ptr + rows * n_columns + columns[None, :], mask=mask, other=0.0)
+    tl.store(sums_ptr + columns, tl.sum(total, axis=0), mask=columns < n_columns)
+
+
+@triton.jit
+def norm_partials_kernel(
+    dweight_partials_ptr,
+    dbias_partials_ptr,
+    dweight_ptr,
+    dbias_ptr,
+    n_partials,
+    n_columns,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+):
+    # This program owns BLOCK columns of one of the two gradients, and adds its partial sums, ROWS at a time.
+    if tl.program_id(1).to(tl.int64) == 0:
+        if dweight_ptr is not None:
+            norm_add_columns(dweight_partials_ptr, dweight_ptr, n_partials, n_columns, ROWS, BLOCK)
+    else:
+        if dbias_ptr is not None:
+            norm_add_columns(dbias_partials_ptr, dbias_ptr, n_partials, n_columns, ROWS, BLOCK)
 # --8<-- [end:partials]
 
 
@@ -116,54 +133,46 @@ def norm_multiprocessors(device: torch.device) -> int:
     return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 3
 
 
-def norm_partials(dtypes: tuple, n_partials: int, n_columns: int, device: torch.device) -> tuple:
-    """Room for partial sums, and what of it is for dweight and what for dbias; None for one without a dtype."""
-    count = 2 - dtypes.count(None)
-    partials = torch.empty((count, n_partials, n_columns), dtype=torch.float32, device=device)
-    return partials, None if dtypes[0] is None else partials[0], None if dtypes[1] is None else partials[-1]
+def norm_partials(dtypes: tuple, n_partials: int, n_columns: int, device: torch.device) -> list[torch.Tensor | None]:
+    """Room for the partial sums of dweight and of dbias; None for one without a dtype."""
+    shape = (n_partials, n_columns)
+    return [None if dtype is None else torch.empty(shape, dtype=torch.float32, device=device) for dtype in dtypes]
 
 
-def norm_add_partials(partials: torch.Tensor, dtypes: tuple) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+def norm_add_partials(partials: list, dtypes: tuple, n_partials: int, n_columns: int, device: torch.device) -> list:
     """Add the partial sums of dweight and of dbias; None for one without a dtype."""
-    count, n_partials, n_columns = partials.shape
-    if not count:
-        return None, None
-    dweight_dtype, dbias_dtype = dtypes
-    dtype = dbias_dtype if dweight_dtype is None else dweight_dtype
-    if dbias_dtype not in (None, dtype):
-        dtype = torch.float32
-    sums = torch.empty((count, n_columns), dtype=dtype, device=partials.device)
+    sums = [None if dtype is None else torch.empty(n_columns, dtype=dtype, device=device) for dtype in dtypes]
     block = 32 if n_columns <= 4096 else 64 if n_columns <= 8192 else 128
-    grid = ((n_columns + block - 1) // block, count)
-    norm_partials_kernel[grid](partials, sums, n_partials, n_columns, ROWS=2048 // block, BLOCK=block, num_warps=4)
-    dweight = None if dweight_dtype is None else sums[0].to(dweight_dtype)
-    return dweight, None if dbias_dtype is None else sums[-1].to(dbias_dtype)
+    grid = ((n_columns + block - 1) // block, 1 if dtypes[1] is None else 2)
+    if any(dtypes):
+        norm_partials_kernel[grid](*partials, *sums, n_partials, n_columns, ROWS=2048 // block, BLOCK=block, num_warps=4)
+    return sums
 
 
-def norm_backward_tile(block: int) -> tuple[int, int, int]:
+def norm_backward_tile(block: int, centered: bool) -> tuple[int, int, int]:
     """Rows of a tile, warps of a program and programs a multiprocessor, for rows that take a block of this length."""
-    if block <= 512:
+    if block <= 128:
         return 1024 // block, 1, 8
+    if block <= 512:
+        return 2048 // block, 2, 4
     if block <= 2048:
         return 4096 // block, 4, 2
-    return 1, 8 if block == 4096 else 16, 2 if block == 4096 else 1
+    return (1, 8, 2) if block == 4096 else (1, 16, 1) if block == 8192 or centered else (1, 32, 1)
 
 
-def norm_tile_backward(
-    x, weight, dy, mean, rstd, dx, dtypes: tuple = (torch.float32, torch.float32)
-) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+def norm_tile_backward(x, weight, dy, mean, rstd, dx, dtypes: tuple = (torch.float32, torch.float32)) -> list:
     n_rows, n_columns = x.shape
-    block = triton.next_power_of_2(n_columns)
-    rows, num_warps, per_multiprocessor = norm_backward_tile(block)
-    row_bytes = 2 * block * x.element_size() * rows
-    stages = 1 if block > 8192 else 4 if row_bytes <= 32768 and block == 8192 else 3
+    block, centered = triton.next_power_of_2(n_columns), mean is not None
+    rows, num_warps, per_multiprocessor = norm_backward_tile(block, centered)
+    # As many rows ahead as shared memory holds; none where the row is loaded again.
+    stages = 1 if block > 8192 else 4 if block == 8192 and x.element_size() == 2 else 3
     full = n_columns == block and n_rows % rows == 0
     strides = (x.stride(0), dy.stride(0), dx.stride(0))
     vector = norm_vector(x, *strides)
     programs = min((n_rows + rows - 1) // rows, per_multiprocessor * norm_multiprocessors(x.device))
-    partials, dweight, dbias = norm_partials(dtypes, programs, n_columns, x.device)
-    meta = {"CENTERED": mean is not None, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "STAGES": stages}
+    partials = norm_partials(dtypes, programs, n_columns, x.device)
+    meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "STAGES": stages}
     lengths = (*(stride // vector for stride in strides), n_rows, n_columns // vector)
-    arguments = (x, weight, dy, mean, rstd, dx, dweight, dbias, *lengths)
+    arguments = (x, weight, dy, mean, rstd, dx, *partials, *lengths)
     norm_backward_kernel[(programs,)](*arguments, **meta, AGAIN=block > 8192, num_warps=num_warps)
-    return norm_add_partials(partials, dtypes)
+    return norm_add_partials(partials, dtypes, programs, n_columns, x.device)

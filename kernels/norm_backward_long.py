@@ -110,22 +110,21 @@ def norm_columns_kernel(
 # --8<-- [end:columns]
 
 
-def norm_long_backward(
-    x, weight, dy, mean, rstd, dx, dtypes: tuple = (torch.float32, torch.float32)
-) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+def norm_long_backward(x, weight, dy, mean, rstd, dx, dtypes: tuple = (torch.float32, torch.float32)) -> list:
     n_rows, n_columns = x.shape
     centered = mean is not None
     means = torch.empty((n_rows, 2), dtype=torch.float32, device=x.device)
     strides = (x.stride(0), dy.stride(0))
-    meta = {"CENTERED": centered, "BLOCK": 4096, "FULL": n_columns % 4096 == 0, "num_warps": 8}
+    block, num_warps = (2048, 8) if n_columns <= 65536 else (8192, 32)
+    meta = {"CENTERED": centered, "BLOCK": block, "FULL": n_columns % block == 0, "num_warps": num_warps}
     norm_row_means_kernel[(n_rows,)](x, weight, dy, mean, rstd, means, *strides, n_columns, **meta)
 
-    rows, block = 4, 1024
+    rows, block = 2, 1024
     blocks = (n_columns + block - 1) // block
     parts = min((n_rows + rows - 1) // rows, max(1, 4 * norm_multiprocessors(x.device) // blocks))
-    partials, dweight, dbias = norm_partials(dtypes, parts, n_columns, x.device)
-    arguments = (x, weight, dy, mean, rstd, means, dx, dweight, dbias, *strides, dx.stride(0), n_rows, n_columns)
+    partials = norm_partials(dtypes, parts, n_columns, x.device)
+    arguments = (x, weight, dy, mean, rstd, means, dx, *partials, *strides, dx.stride(0), n_rows, n_columns)
     full = n_columns % block == 0 and n_rows % rows == 0
-    meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "STAGES": 3, "num_warps": 8}
+    meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "STAGES": 3, "num_warps": 4}
     norm_columns_kernel[(blocks, parts)](*arguments, **meta)
-    return norm_add_partials(partials, dtypes)
+    return norm_add_partials(partials, dtypes, parts, n_columns, x.device)

@@ -71,7 +71,7 @@ def norm_tile(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool 
     rows = max(1, (2048 if block == 1024 else 1024) // block)
     full = n_columns == block and n_rows % rows == 0
     vector = norm_vector(x, x.stride(0), y.stride(0))
-    num_warps = 2 if block <= 1024 else 4 if block <= 2048 else 8 if block <= 8192 else 16
+    num_warps = 1 if block <= 512 else 2 if block == 1024 else 4 if block == 2048 else 8 if block <= 8192 or not centered else 16
     meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "num_warps": num_warps}
     lengths = (x.stride(0) // vector, y.stride(0) // vector, n_rows, n_columns // vector)
     norm_kernel[((n_rows + rows - 1) // rows,)](x, weight, bias, y, mean, rstd, *lengths, eps, **meta)

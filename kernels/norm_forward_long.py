@@ -1,12 +1,13 @@
 """The forward pass of layer norm and RMS norm for rows too long to keep on chip: two walks along the row.
 
-Walking the row, each lane adds up the distances from the first element that it met, and their squares:
+Walking the row, each lane keeps the mean of what it has met and the sum of squared distances from that mean, and
+moves both with every new element (Welford):
 
-    d = x - x_first,    s' = s + d,    q' = q + d^2
+    d = x - mean,    mean' = mean + d / count,    squares' = squares + d (x - mean')
 
-Of the c elements of a lane, the mean is then x_first + s / c, and the sum of squared distances from it q - s^2 / c. That
-difference is at least q / c, so it loses few digits, however far from zero the row lies: c is 64 at most. The lanes
-are combined at the end. The second walk reads the row again, mostly out of a cache, and writes the result.
+The lanes are combined at the end. The second walk reads the row again, mostly out of a cache, and writes the result.
+
+Source: B. P. Welford, "Note on a method for calculating corrected sums of squares and products", 1962.
 """
 
 import triton
@@ -34,23 +35,20 @@ def norm_long_kernel(
     row = tl.program_id(0).to(tl.int64)
     lanes = tl.arange(0, BLOCK)  # [BLOCK]
     x_row_ptr = x_ptr + row * x_row_stride
-    x_first = tl.load(x_row_ptr + lanes, mask=(lanes < n_columns) | FULL, other=0.0).to(tl.float32)
-    totals = tl.zeros([BLOCK], tl.float32)
+    means = tl.zeros([BLOCK], tl.float32)
     squares = tl.zeros([BLOCK], tl.float32)
     for start in range(0, n_columns, BLOCK):
         mask = (start + lanes < n_columns) | FULL  # [BLOCK]
         x = tl.load(x_row_ptr + start + lanes, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
         if CENTERED:
-            x = tl.where(mask, x - x_first, 0.0)
-            totals += x
-        squares += x * x
+            distance = tl.where(mask, x - means, 0.0)
+            means += distance * (1.0 / (start // BLOCK + 1))
+            squares += distance * (x - means)
+        else:
+            squares += x * x
     mean = 0.0
     if CENTERED:
-        counts = tl.maximum((n_columns - lanes + BLOCK - 1) // BLOCK, 1)  # [BLOCK], how many elements a lane has met
-        means = totals / counts  # [BLOCK]
-        squares -= totals * means
-        means += x_first
-        counts = tl.where(lanes < n_columns, counts, 0)
+        counts = (n_columns - lanes + BLOCK - 1) // BLOCK  # [BLOCK], how many elements a lane has met
         mean = tl.sum(means * counts, axis=0) / n_columns
         squares += counts * (means - mean) * (means - mean)
     rstd = tl.rsqrt(tl.sum(squares, axis=0) / n_columns + eps)
@@ -73,6 +71,6 @@ def norm_long_kernel(
 
 def norm_long(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool = True) -> None:
     n_rows, n_columns = x.shape
-    block, num_warps = (4096, 16) if centered and n_columns <= 32768 else (8192, 16 if centered else 32)
+    block, num_warps = (8192, 32) if not centered else (4096, 16) if n_columns <= 32768 else (8192, 16)
     meta = {"CENTERED": centered, "BLOCK": block, "FULL": n_columns % block == 0, "num_warps": num_warps}
     norm_long_kernel[(n_rows,)](x, weight, bias, y, mean, rstd, x.stride(0), y.stride(0), n_columns, eps, **meta)
