@@ -8,13 +8,12 @@ adds up in float32 registers what they contribute, and writes one partial sum at
 the programs' partial sums. No lock, no atomic operation, and the same bits in every run.
 """
 
-import functools
-
 import torch
 import triton
 import triton.language as tl
 
 from kernels.norm_forward import norm_vector
+from kernels.norm_partials import norm_add_partials, norm_device, norm_partials
 
 
 # --8<-- [start:kernel]
@@ -94,61 +93,6 @@ def norm_backward_kernel(
 # --8<-- [end:kernel]
 
 
-# --8<-- [start:partials]
-@triton.jit
-def norm_add_columns(partials_ptr, sums_ptr, n_partials, n_columns, ROWS: tl.constexpr, BLOCK: tl.constexpr):
-    columns = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
-    total = tl.zeros([ROWS, BLOCK], tl.float32)
-    for first in range(0, n_partials, ROWS):
-        rows = first + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
-        mask = (rows < n_partials) & (columns < n_columns)[None, :]  # [ROWS, BLOCK]
-        total += tl.load(partials_ptr + rows * n_columns + columns[None, :], mask=mask, other=0.0)
-    tl.store(sums_ptr + columns, tl.sum(total, axis=0), mask=columns < n_columns)
-
-
-@triton.jit
-def norm_partials_kernel(
-    dweight_partials_ptr,
-    dbias_partials_ptr,
-    dweight_ptr,
-    dbias_ptr,
-    n_partials,
-    n_columns,
-    ROWS: tl.constexpr,
-    BLOCK: tl.constexpr,
-):
-    # This program owns BLOCK columns of one of the two gradients, and adds its partial sums, ROWS at a time.
-    if tl.program_id(1).to(tl.int64) == 0:
-        if dweight_ptr is not None:
-            norm_add_columns(dweight_partials_ptr, dweight_ptr, n_partials, n_columns, ROWS, BLOCK)
-    else:
-        if dbias_ptr is not None:
-            norm_add_columns(dbias_partials_ptr, dbias_ptr, n_partials, n_columns, ROWS, BLOCK)
-# --8<-- [end:partials]
-
-
-@functools.cache
-def norm_multiprocessors(device: torch.device) -> int:
-    """How many multiprocessors a GPU has; few enough on a CPU that a program there takes several rows, too."""
-    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 3
-
-
-def norm_partials(dtypes: tuple, n_partials: int, n_columns: int, device: torch.device) -> list[torch.Tensor | None]:
-    """Room for the partial sums of dweight and of dbias; None for one without a dtype."""
-    shape = (n_partials, n_columns)
-    return [None if dtype is None else torch.empty(shape, dtype=torch.float32, device=device) for dtype in dtypes]
-
-
-def norm_add_partials(partials: list, dtypes: tuple, n_partials: int, n_columns: int, device: torch.device) -> list:
-    """Add the partial sums of dweight and of dbias; None for one without a dtype."""
-    sums = [None if dtype is None else torch.empty(n_columns, dtype=dtype, device=device) for dtype in dtypes]
-    block = 32 if n_columns <= 4096 else 64 if n_columns <= 8192 else 128
-    grid = ((n_columns + block - 1) // block, 1 if dtypes[1] is None else 2)
-    if any(dtypes):
-        norm_partials_kernel[grid](*partials, *sums, n_partials, n_columns, ROWS=2048 // block, BLOCK=block, num_warps=4)
-    return sums
-
-
 def norm_backward_tile(block: int, centered: bool) -> tuple[int, int, int]:
     """Rows of a tile, warps of a program and programs a multiprocessor, for rows that take a block of this length."""
     if block <= 128:
@@ -164,12 +108,14 @@ def norm_tile_backward(x, weight, dy, mean, rstd, dx, dtypes: tuple = (torch.flo
     n_rows, n_columns = x.shape
     block, centered = triton.next_power_of_2(n_columns), mean is not None
     rows, num_warps, per_multiprocessor = norm_backward_tile(block, centered)
-    # As many rows ahead as shared memory holds; none where the row is loaded again.
-    stages = 1 if block > 8192 else 4 if block == 8192 and x.element_size() == 2 else 3
+    multiprocessors, shared_bytes = norm_device(x.device)
+    # As many tiles ahead as pay and as shared memory holds; none where the row is loaded again.
+    tile_bytes = 2 * rows * block * x.element_size()
+    stages = 1 if block > 8192 else min(4 if block == 8192 else 3, 1 + (shared_bytes - 2**14) // tile_bytes)
     full = n_columns == block and n_rows % rows == 0
     strides = (x.stride(0), dy.stride(0), dx.stride(0))
     vector = norm_vector(x, *strides)
-    programs = min((n_rows + rows - 1) // rows, per_multiprocessor * norm_multiprocessors(x.device))
+    programs = min((n_rows + rows - 1) // rows, per_multiprocessor * multiprocessors)
     partials = norm_partials(dtypes, programs, n_columns, x.device)
     meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "STAGES": stages}
     lengths = (*(stride // vector for stride in strides), n_rows, n_columns // vector)

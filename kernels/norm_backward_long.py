@@ -10,24 +10,14 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.norm_backward import norm_add_partials, norm_multiprocessors, norm_partials
+from kernels.norm_partials import norm_add_partials, norm_device, norm_partials
 
 
 # --8<-- [start:rows]
 @triton.jit
 def norm_row_means_kernel(
-    x_ptr,
-    weight_ptr,
-    dy_ptr,
-    mean_ptr,
-    rstd_ptr,
-    means_ptr,
-    x_row_stride,
-    dy_row_stride,
-    n_columns,
-    CENTERED: tl.constexpr,
-    BLOCK: tl.constexpr,
-    FULL: tl.constexpr,
+    x_ptr, weight_ptr, dy_ptr, mean_ptr, rstd_ptr, means_ptr, x_row_stride, dy_row_stride, n_columns,
+    CENTERED: tl.constexpr, BLOCK: tl.constexpr, FULL: tl.constexpr,
 ):
     # This program owns one row, and holds one BLOCK of it at a time.
     row = tl.program_id(0).to(tl.int64)
@@ -55,25 +45,9 @@ def norm_row_means_kernel(
 # --8<-- [start:columns]
 @triton.jit
 def norm_columns_kernel(
-    x_ptr,
-    weight_ptr,
-    dy_ptr,
-    mean_ptr,
-    rstd_ptr,
-    means_ptr,
-    dx_ptr,
-    dweight_ptr,
-    dbias_ptr,
-    x_row_stride,
-    dy_row_stride,
-    dx_row_stride,
-    n_rows,
-    n_columns,
-    CENTERED: tl.constexpr,
-    ROWS: tl.constexpr,
-    BLOCK: tl.constexpr,
-    FULL: tl.constexpr,
-    STAGES: tl.constexpr,
+    x_ptr, weight_ptr, dy_ptr, mean_ptr, rstd_ptr, means_ptr, dx_ptr, dweight_ptr, dbias_ptr,
+    x_row_stride, dy_row_stride, dx_row_stride, n_rows, n_columns,
+    CENTERED: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, FULL: tl.constexpr, STAGES: tl.constexpr,
 ):
     # This program owns BLOCK columns of ROWS rows in every ROWS * num_programs(1), counted from the last row.
     columns = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
@@ -121,7 +95,7 @@ def norm_long_backward(x, weight, dy, mean, rstd, dx, dtypes: tuple = (torch.flo
 
     rows, block = 2, 1024
     blocks = (n_columns + block - 1) // block
-    parts = min((n_rows + rows - 1) // rows, max(1, 4 * norm_multiprocessors(x.device) // blocks))
+    parts = min((n_rows + rows - 1) // rows, max(1, 4 * norm_device(x.device)[0] // blocks))
     partials = norm_partials(dtypes, parts, n_columns, x.device)
     arguments = (x, weight, dy, mean, rstd, means, dx, *partials, *strides, dx.stride(0), n_rows, n_columns)
     full = n_columns % block == 0 and n_rows % rows == 0

@@ -28,7 +28,6 @@ LIBRARY = [
     *rows(f"{FORWARD_FILE}:norm_kernel", "norm_tile", FORWARD, 9000),
     *rows("kernels/norm_forward_long.py:norm_long_kernel", "norm_long", FORWARD_LONG, 9000),
     *rows(f"{BACKWARD_FILE}:norm_backward_kernel", "norm_tile_backward", BACKWARD, 144_000, BACKWARD_SPILLS),
-    *rows(f"{BACKWARD_FILE}:norm_partials_kernel", "norm_tile_backward", {4096: 48}, 2048),
     *rows(f"{LONG_FILE}:norm_row_means_kernel", "norm_long_backward", ROW_MEANS, SHARED_BYTES),
     *rows(f"{LONG_FILE}:norm_columns_kernel", "norm_long_backward", COLUMNS, 36_000, COLUMNS_SPILLS),
 ]
@@ -48,7 +47,20 @@ def step(kernel: str, label: str, shared: int, **arguments) -> Specimen:
 
 PROGRAMS = [
     step(
-        f"{BACKWARD_FILE}:norm_add_columns",
+        "kernels/norm_partials.py:norm_partials_kernel",
+        "call",
+        1024,
+        dweight_partials_ptr="*fp32",
+        dbias_partials_ptr="*fp32",
+        dweight_ptr="*bf16",
+        dbias_ptr="*bf16",
+        n_partials=264,
+        n_columns=4096,
+        ROWS=64,
+        BLOCK=32,
+    ),
+    step(
+        "kernels/norm_partials.py:norm_add_columns",
         "call",
         1024,
         partials_ptr="*fp32",
