@@ -9,6 +9,8 @@ from kernels.cross_entropy import cross_entropy
 from kernels.dropout import dropout
 from kernels.geglu import geglu
 from kernels.gelu import gelu
+from kernels.layer_norm import layer_norm
+from kernels.rms_norm import rms_norm
 from kernels.rotary_embedding import rotary_embedding
 from kernels.softmax import softmax
 from kernels.swiglu import swiglu
@@ -19,6 +21,8 @@ __all__ = [
     "dropout",
     "geglu",
     "gelu",
+    "layer_norm",
+    "rms_norm",
     "rotary_embedding",
     "softmax",
     "swiglu",
