@@ -1,0 +1,144 @@
+"""Sums: of everything, or along one dimension.
+
+    y[i] = sum_j x[i, j]
+
+For n elements of e bytes the kernel reads ne bytes and does n additions; what it writes is small beside that, so the
+memory sets the time. The additions happen in an order that depends on the shape alone: the same input gives the same
+bits every time. `kernels.reduction` says which program adds what.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+from kernels.arguments import check_dim, check_float_tensor
+from kernels.reduction import Plan, arrivals, reduction_plan
+
+
+# --8<-- [start:kernel]
+@triton.jit
+def sum_kernel(
+    x_ptr,
+    y_ptr,
+    partial_ptr,
+    arrived_ptr,
+    outer_stride,
+    result_stride,
+    term_stride,
+    n_results,
+    n_terms,
+    n_parts,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    PARTS: tl.constexpr,
+):
+    # This program owns BLOCK_M results, or every n_parts-th block of their terms.
+    pid = tl.program_id(0).to(tl.int64)
+    part, group = pid % n_parts, pid // n_parts
+    n_groups = tl.cdiv(n_results, BLOCK_M)
+    results = group % n_groups * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
+    terms = tl.arange(0, BLOCK_N).to(tl.int64)  # [BLOCK_N]
+    mask = results < n_results  # [BLOCK_M]
+    x_ptr += group // n_groups * outer_stride
+    x_ptrs = x_ptr + results[:, None] * result_stride + terms[None, :] * term_stride  # [BLOCK_M, BLOCK_N]
+    # Begin with the last block, which may not be whole. It belongs to the program whose turn it is.
+    whole = n_terms // BLOCK_N
+    left = terms < n_terms - whole * BLOCK_N  # [BLOCK_N]
+    tail_mask = mask[:, None] & left[None, :] & (whole % n_parts == part)  # [BLOCK_M, BLOCK_N]
+    total = tl.load(x_ptrs + tl.cast(whole, tl.int64) * BLOCK_N * term_stride, mask=tail_mask, other=0.0).to(tl.float32)
+    for block in range(part, whole, n_parts):
+        x = tl.load(x_ptrs + block * BLOCK_N * term_stride, mask=mask[:, None], other=0.0)
+        total += x.to(tl.float32)
+    y = tl.sum(total, axis=1)  # [BLOCK_M]
+    y_offsets = group // n_groups * n_results + results  # [BLOCK_M]
+    if PARTS == 1:
+        tl.store(y_ptr + y_offsets, y, mask=mask)
+    else:
+        n = tl.num_programs(0) // n_parts // n_groups * n_results
+        tl.store(partial_ptr + part * n + y_offsets, y, mask=mask)
+        tl.debug_barrier()  # all of the block is stored before this program reports
+        if tl.atomic_add(arrived_ptr + group, 1, sem="acq_rel") == n_parts - 1:
+            # This program is the last. It adds up what all have left, in their fixed order.
+            parts = tl.arange(0, PARTS)  # [PARTS]
+            partial_ptrs = partial_ptr + parts[None, :] * n + y_offsets[:, None]  # [BLOCK_M, PARTS]
+            partial_mask = mask[:, None] & (parts < n_parts)[None, :]
+            partial = tl.load(partial_ptrs, mask=partial_mask, other=0.0, cache_modifier=".cg")
+            tl.store(y_ptr + y_offsets, tl.sum(partial, axis=1), mask=mask)
+            tl.store(arrived_ptr + group, 0)
+# --8<-- [end:kernel]
+
+
+def sum_planned(x: torch.Tensor, y: torch.Tensor, plan: Plan) -> torch.Tensor:
+    partial = arrived = y
+    if plan.parts > 1:
+        partial = torch.empty((plan.parts, y.numel()), dtype=torch.float32, device=x.device)
+        arrived = arrivals(x, plan.programs)
+    sizes = (*plan.strides, plan.n_results, plan.n_terms, plan.parts)
+    meta = {"BLOCK_M": plan.block_m, "BLOCK_N": plan.block_n, "PARTS": triton.next_power_of_2(plan.parts)}
+    sum_kernel[(plan.programs * plan.parts,)](x, y, partial, arrived, *sizes, **meta, num_warps=plan.num_warps)
+    return y
+
+
+def sum_forward(x: torch.Tensor, dim: int | None) -> torch.Tensor:
+    shape = () if dim is None or x.ndim < 2 else x.shape[:dim] + x.shape[dim + 1 :]
+    if x.numel() == 0:
+        return torch.zeros(shape, dtype=x.dtype, device=x.device)
+    y = torch.empty(shape, dtype=x.dtype, device=x.device)
+    with torch.cuda.device_of(x):
+        x, plan = reduction_plan(x.resolve_neg(), dim)
+        return sum_planned(x, y, plan)
+
+
+class Sum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, dim):
+        ctx.shape, ctx.dim = x.shape, dim
+        return sum_forward(x, dim)
+
+    @staticmethod
+    def backward(ctx, dy):
+        # Every term has the gradient of its sum: a view, which takes no memory and no time.
+        dy = dy if ctx.dim is None or not ctx.shape else dy.unsqueeze(ctx.dim)
+        return dy.expand(ctx.shape), None
+
+
+def sum(x: torch.Tensor, dim: int | None = None) -> torch.Tensor:
+    """Add up all elements of `x`, or those along one dimension, as `torch.sum` does.
+
+    Args:
+        x: A tensor of any shape and strides; float32, float16 or bfloat16.
+        dim: The dimension to sum over, from `-x.ndim` to `x.ndim - 1`, or None for all of them.
+
+    Returns:
+        A tensor of the dtype of `x`: without dimensions, or of the shape of `x` without `dim`. The sums are computed in
+            float32 and rounded once. Sums of nothing are zero. The same input gives the same bits every time.
+
+    Raises:
+        TypeError: `x` is no tensor or has another dtype (an integer tensor, for example), or `dim` is neither int nor None.
+        ValueError: `dim` is out of range, or a CPU tensor came while Triton's interpreter is off.
+
+    Differentiable, any number of times. The gradient is a view of the incoming one, as in PyTorch.
+
+    Bytes:
+        For n elements of e bytes, ne read. Any dimension is summed where it lies, without a copy, for up to three
+        dimensions and for contiguous tensors of more. Other layouts that have gaps are copied first.
+
+    Flops:
+        n additions.
+
+    Source:
+        The definition; M. Harris, "Optimizing parallel reduction in CUDA", 2007, for sums over many programs.
+    """
+    check_float_tensor("x", x)
+    if dim is not None:
+        dim = check_dim("dim", dim, x)
+    if torch.is_grad_enabled() and x.requires_grad:
+        return Sum.apply(x, dim)
+    return sum_forward(x, dim)
+
+
+# --8<-- [start:reference]
+def sum_reference(x: torch.Tensor, dim: int | None = None) -> torch.Tensor:
+    """The same operation in plain PyTorch."""
+    return x.float().sum(dim).to(x.dtype)
+# --8<-- [end:reference]
