@@ -5,7 +5,10 @@ interpreter is on (`TRITON_INTERPRET=1` before triton is first imported).
 """
 
 from kernels.add import add
+from kernels.histogram import histogram
+from kernels.max import max
 from kernels.softmax import softmax
+from kernels.sum import sum
 
-__all__ = ["add", "softmax"]
+__all__ = ["add", "histogram", "max", "softmax", "sum"]
 __version__ = "0.1.0"

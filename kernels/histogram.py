@@ -24,7 +24,7 @@ LARGEST = torch.finfo(torch.float32).max
 # --8<-- [start:kernel]
 @triton.jit
 def histogram_kernel(
-    x_ptr, counts_ptr, low, high, n_elements, n_bins, BINS: tl.constexpr, BLOCK: tl.constexpr, LOCAL: tl.constexpr
+    x_ptr, counts_ptr, x_stride, low, high, n_elements, n_bins, BINS: tl.constexpr, BLOCK: tl.constexpr, LOCAL: tl.constexpr
 ):
     # This program owns every num_programs-th block.
     pid = tl.program_id(0).to(tl.int64)
@@ -32,7 +32,7 @@ def histogram_kernel(
     for start in range(pid * BLOCK, n_elements, tl.num_programs(0).to(tl.int64) * BLOCK):
         offsets = start + tl.arange(0, BLOCK)  # [BLOCK]
         mask = offsets < n_elements  # [BLOCK]
-        x = tl.load(x_ptr + offsets, mask=mask, other=0)
+        x = tl.load(x_ptr + offsets * x_stride, mask=mask, other=0)
         if x.dtype.is_int():
             x = x.to(tl.int64)
             inside = mask & (x >= 0) & (x < n_bins)  # [BLOCK]
@@ -59,7 +59,7 @@ def histogram_flat(x: torch.Tensor, counts: torch.Tensor, low: float, high: floa
     block, programs = (4096, 1056) if local else (1024, 4096)
     grid = (min(programs, -(-n_elements // block)),)
     meta = {"BINS": max(32, triton.next_power_of_2(n_bins)) if local else 1, "BLOCK": block, "LOCAL": local, "num_warps": 4}
-    histogram_kernel[grid](x, counts, low, high, n_elements, n_bins, **meta)
+    histogram_kernel[grid](x, counts, x.stride(0), low, high, n_elements, n_bins, **meta)
     return counts
 
 
@@ -78,7 +78,8 @@ def histogram_range(x: torch.Tensor, bins: int, low: float | None, high: float |
     if low > high:
         raise ValueError(f"min, max: expected min <= max, got {low} and {high}")
     if low == high:
-        low, high = torch.tensor([low - 1, high + 1] if abs(low) < 2**20 else [low - abs(low) / 2, high + abs(low) / 2]).tolist()
+        apart = abs(low) / 1024 if abs(low) > 1024 else 1.0
+        low, high = torch.tensor([low - apart, low + apart]).tolist()
     if not (high - low) * bins <= LARGEST:
         raise ValueError(f"min, max: expected a range whose product with bins fits float32, got {low} to {high} and {bins} bins")
     return low, high
@@ -97,7 +98,7 @@ def histogram(x: torch.Tensor, bins: int, min: float | None = None, max: float |
     Returns:
         An int64 tensor of `bins` counts. Of floats, a bin holds its lower edge and not its upper one, which is the next
             one's; the last holds both. Elements outside the edges and NaN are not counted. Where the edges are equal,
-            they are moved apart by one each, or by half of themselves where they are large. Of integers, bin b counts
+            they are moved apart by one each, or by a thousandth of themselves where they are large. Of integers, bin b counts
             the elements equal to b, and what is below 0 or not below `bins` is not counted.
 
     Raises:

@@ -45,8 +45,8 @@ def max_kernel(
     x_ptrs = x_ptr + results[:, None] * result_stride + terms[None, :] * term_stride  # [BLOCK_M, BLOCK_N]
     # Begin with the last block, which may not be whole, and walk back: of equal elements, the first in order comes last.
     whole = n_terms // BLOCK_N
-    left = terms < n_terms - whole * BLOCK_N  # [BLOCK_N]
-    tail_mask = mask[:, None] & left[None, :] & (whole % n_parts == part)  # [BLOCK_M, BLOCK_N]
+    left = (n_terms - whole * BLOCK_N) * (whole % n_parts == part).to(tl.int32)
+    tail_mask = mask[:, None] & (terms < left)[None, :]  # [BLOCK_M, BLOCK_N]
     tail = tl.load(x_ptrs + tl.cast(whole, tl.int64) * BLOCK_N * term_stride, mask=tail_mask, other=-float("inf"))
     peak = tail.to(tl.float32)
     met = tl.zeros([BLOCK_M, BLOCK_N], tl.int32) + whole  # in which block

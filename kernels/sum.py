@@ -43,8 +43,8 @@ def sum_kernel(
     x_ptrs = x_ptr + results[:, None] * result_stride + terms[None, :] * term_stride  # [BLOCK_M, BLOCK_N]
     # Begin with the last block, which may not be whole. It belongs to the program whose turn it is.
     whole = n_terms // BLOCK_N
-    left = terms < n_terms - whole * BLOCK_N  # [BLOCK_N]
-    tail_mask = mask[:, None] & left[None, :] & (whole % n_parts == part)  # [BLOCK_M, BLOCK_N]
+    left = (n_terms - whole * BLOCK_N) * (whole % n_parts == part).to(tl.int32)
+    tail_mask = mask[:, None] & (terms < left)[None, :]  # [BLOCK_M, BLOCK_N]
     total = tl.load(x_ptrs + tl.cast(whole, tl.int64) * BLOCK_N * term_stride, mask=tail_mask, other=0.0).to(tl.float32)
     for block in range(part, whole, n_parts):
         x = tl.load(x_ptrs + block * BLOCK_N * term_stride, mask=mask[:, None], other=0.0)
