@@ -35,13 +35,15 @@ from scripts import archive, programs, records
 from scripts.environment import environment, machine_name
 
 LIMIT_SECONDS = 900
+# How the tools of Compute Sanitizer end what they say; racecheck counts hazards, and calls the certain ones errors.
+SUMMARY = r"(?:ERROR SUMMARY: |RACECHECK SUMMARY: \d+ hazards? displayed \()(\d+) errors?(?:$|,)"
 COUNTERS = {
     "dram__bytes_read.sum": "dram_read_bytes",
     "dram__bytes_write.sum": "dram_write_bytes",
     "launch__registers_per_thread": "registers",
     "gpu__time_duration.sum": "ns",
 }
-SANITIZERS = ("memcheck",)
+SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
 # The name of a piece of work, the files of code it comes from, and what makes its record's contents.
@@ -213,6 +215,9 @@ class Bake:
         asked = programs.header(name, "sanitizer")
         if asked and not self.cpu:
             record["sanitizer"] = self.sanitizer(path, *asked.split())
+        asked = programs.header(name, "sanitizers")
+        if asked and not self.cpu:
+            record["sanitizers"] = [self.sanitizer(path, tool) for tool in asked.split()]
         return record
 
     def counters(self, path: Path, part: str) -> list[dict[str, Any]]:
@@ -264,7 +269,7 @@ class Bake:
             result = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=LIMIT_SECONDS)
         printed = result.stdout + result.stderr
         found = [steady(line) for line in printed.splitlines() if line.startswith("=========")]
-        counts = [int(count) for line in found for count in re.findall(r"ERROR SUMMARY: (\d+) errors?$", line)]
+        counts = [int(count) for line in found for count in re.findall(SUMMARY, line)]
         if not counts:
             raise RuntimeError(f"compute-sanitizer told no result\n{printed.strip()[-2000:]}")
         if result.returncode != 0 and not sum(counts):

@@ -1,15 +1,17 @@
 """Test the library on every version of Triton that it supports, and keep what came out for the compatibility page.
 
-    python scripts/matrix.py             every version that has a file pins/triton-<version>.txt
-    python scripts/matrix.py 3.6.0       one version
+    python scripts/matrix.py                 every version that has a file pins/triton-<version>.txt, every module
+    python scripts/matrix.py --stale         only what has no record of today's code
+    python scripts/matrix.py '3.6.0/*'       one version; a pattern names version and module, as 3.6.0/softmax
 
-Each version has an environment of its own, which `make test-matrix` makes first. There the kernels' tests run under
-the interpreter, and every specimen is compiled for GPUs that need not be here. One record a version goes to
-docs/baked/cpu/matrix; the same command renews them all.
+Each version has an environment of its own, which `make test-matrix` makes first. There a module's tests run under
+the interpreter, and its specimens are compiled for GPUs that need not be here. One record a version and module goes
+to docs/baked/cpu/matrix.
 """
 
 import argparse
 import ast
+import fnmatch
 import json
 import os
 import subprocess
@@ -22,7 +24,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import records
-from scripts.compile import compile_all
+from scripts.compile import TARGETS, compile_all
+from scripts.specimens import SPECIMENS, Specimen
 
 NVIDIA = ["sm_80", "sm_90", "sm_100", "sm_120"]
 AMD = ["gfx942"]
@@ -38,11 +41,26 @@ def versions() -> list[str]:
     return sorted(path.stem.removeprefix("triton-") for path in (records.ROOT / "pins").glob("triton-*.txt"))
 
 
-def code() -> list[str]:
-    """The module of every public function, whose siblings the hash follows, and what compiled them."""
+def modules() -> list[str]:
+    """The modules of the public functions."""
     body = ast.parse((records.ROOT / "kernels/__init__.py").read_text(encoding="utf-8")).body
-    modules = [f"{node.module.replace('.', '/')}.py" for node in body if isinstance(node, ast.ImportFrom) and node.module]
-    return sorted(modules) + ["scripts/compile.py"]
+    return sorted(node.module.split(".")[1] for node in body if isinstance(node, ast.ImportFrom) and node.module)
+
+
+def parts() -> list[str]:
+    """The name of every record: a version and a module."""
+    return [f"{version}/{module}" for version in versions() for module in modules()]
+
+
+def code(part: str) -> list[str]:
+    """The module, whose siblings the hash follows, and what compiled them."""
+    return [f"kernels/{part.split('/')[1]}.py", "scripts/compile.py"]
+
+
+def specimens(module: str) -> list[Specimen]:
+    """What the module, or a sibling that it imports, may launch."""
+    reached = {path.relative_to(records.ROOT).as_posix() for path in records.closure([f"kernels/{module}.py"])}
+    return [specimen for specimen in SPECIMENS if specimen.path in reached]
 
 
 def python_of(version: str) -> str:
@@ -58,11 +76,12 @@ def variables() -> dict[str, str]:
     return kept | {"CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(records.ROOT), "CI": "1", "TRITON_DEFAULT_FP_FUSION": "1"}
 
 
-def tested(python: str) -> dict[str, Any]:
-    """How many of the kernels' tests passed, and the names of those that did not."""
+def tested(python: str, module: str) -> dict[str, Any]:
+    """How many of the module's tests passed, and the names of those that did not."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "junit.xml"
-        command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/kernels", f"--junitxml={report}"]
+        command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/kernels/test_{module}.py"]
+        command.append(f"--junitxml={report}")
         result = subprocess.run(command, cwd=records.ROOT, env=variables(), capture_output=True, text=True)
         if not report.exists():
             raise RuntimeError(f"pytest ended with status {result.returncode}\n{(result.stdout + result.stderr).strip()[-2000:]}")
@@ -76,34 +95,54 @@ def name_of(case: ET.Element) -> str:
     return f"{case.get('classname', '').replace('.', '/')}.py::{case.get('name', '')}"
 
 
-def compiled(python: str) -> dict[str, Any]:
+def compiled(python: str, module: str) -> dict[str, Any]:
     """For every target, how many specimens compiled into what a GPU would launch, and what is wrong with the others."""
-    found = compile_all(NVIDIA + AMD, python=python)
+    chosen = {specimen.name: specimen for specimen in specimens(module)}
+    found = compile_all(NVIDIA + AMD, list(chosen), python)
     targets = {}
     for target in NVIDIA + AMD:
         entries = [entry for entry in found if entry["target"] == target]
-        errors = {entry["specimen"]: reason for entry in entries if (reason := obstacle(entry))}
+        errors = {name: reason for entry in entries if (reason := obstacle(entry, chosen[name := entry["specimen"]]))}
         targets[target] = {"specimens": len(entries), "compiled": len(entries) - len(errors), "errors": errors}
     return targets
 
 
-def obstacle(entry: dict[str, Any]) -> str:
-    """Why a specimen would not run on its target: it does not compile, or asks for more threads than a program may have."""
+def obstacle(entry: dict[str, Any], specimen: Specimen) -> str:
+    """Why a specimen would not run on its target, or takes more there than its bounds allow."""
     if "error" in entry:
         return entry["error"]
     threads = entry["configuration"]["num_warps"] * (64 if entry["target"] in AMD else 32)
-    return f"asks for {threads} threads a program, and {MAX_THREADS} is the limit" if threads > MAX_THREADS else ""
+    if threads > MAX_THREADS:
+        return f"asks for {threads} threads a program, and {MAX_THREADS} is the limit"
+    bounds = {"registers": specimen.registers, "spill_bytes": specimen.spills, "shared_bytes": specimen.shared}
+    over = [
+        f"{entry[key]} {key}, {bound} at most"
+        for key, bound in bounds.items()
+        if entry["target"] in TARGETS and entry[key] > bound
+    ]
+    return "; ".join(over)
 
 
-def record(version: str) -> dict[str, Any]:
+def record(part: str) -> dict[str, Any]:
+    version, module = part.split("/")
     python = python_of(version)
     asked = subprocess.run(
         [python, "-c", VERSIONS], cwd=records.ROOT, env=variables(), capture_output=True, text=True, check=True
     )
     found = json.loads(asked.stdout)
-    head = {"schema": records.SCHEMA, "kind": "matrix", "name": version, "code": code(), "hash": records.code_hash(code())}
+    made_of = code(part)
+    head = {"schema": records.SCHEMA, "kind": "matrix", "name": part, "code": made_of, "hash": records.code_hash(made_of)}
     head |= {"environment": found.pop("environment"), "versions": found}
-    return head | {"tests": tested(python), "targets": compiled(python)}
+    return head | {"tests": tested(python, module), "targets": compiled(python, module)}
+
+
+def is_due(part: str) -> bool:
+    """Whether there is no record of today's code."""
+    try:
+        found = records.read(records.record_path("cpu", "matrix", part))
+    except records.RecordError:
+        return True
+    return found["code"] != code(part) or not records.is_fresh(found)
 
 
 def summary(found: dict[str, Any]) -> str:
@@ -118,25 +157,30 @@ def is_green(found: dict[str, Any]) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("versions", nargs="*", metavar="VERSION", help=f"of {', '.join(versions())}; all if none is given")
-    asked = parser.parse_args().versions or versions()
-    unknown = [version for version in asked if version not in versions()]
-    if unknown:
-        print(f"there is no pins/triton-{unknown[0]}.txt; there are {', '.join(versions())}", file=sys.stderr)
-        return 2
+    parser.add_argument("patterns", nargs="*", metavar="VERSION/MODULE", help="what to renew; everything if nothing is named")
+    parser.add_argument("--stale", action="store_true", help="only what has no record of today's code")
+    arguments = parser.parse_args()
+    patterns = arguments.patterns or ["*"]
+    for pattern in patterns:
+        if not fnmatch.filter(parts(), pattern):
+            known = f"versions {', '.join(versions())} and modules {', '.join(modules())}"
+            print(f"{pattern} fits no version and module; there are {known}", file=sys.stderr)
+            return 2
     red = []
-    for version in asked:
-        print(f"triton {version} ...", end=" ", flush=True)
+    for part in parts():
+        if not any(fnmatch.fnmatch(part, pattern) for pattern in patterns) or arguments.stale and not is_due(part):
+            continue
+        print(f"triton {part} ...", end=" ", flush=True)
         began = time.monotonic()
         try:
-            found = record(version)
+            found = record(part)
         except (records.RecordError, RuntimeError) as error:
             print(error)
-            red.append(version)
+            red.append(part)
             continue
-        records.write(records.record_path("cpu", "matrix", version), found)
+        records.write(records.record_path("cpu", "matrix", part), found)
         print(f"{summary(found)} ({time.monotonic() - began:.0f} s)")
-        red += [] if is_green(found) else [version, *found["tests"]["failures"]]
+        red += [] if is_green(found) else [part, *found["tests"]["failures"]]
     if red:
         print("red:", *red, sep="\n  ", file=sys.stderr)
     return int(bool(red))

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import programs, records
+from scripts import programs, records, results
 
 DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
@@ -137,6 +137,7 @@ def figures() -> dict[str, Any]:
             }
     if ceilings:
         found["ceiling"] |= {key: statistics.median(rates[key] for rates in ceilings) for key in ("copy_gbps", "matmul_tflops")}
+        found["results"] = results.summary(library_rows(machine)) | {"floor_us": results.FLOOR_US}
     return found
 
 
@@ -229,11 +230,15 @@ def write_compatibility() -> None:
     """Two tables: what each version of Triton passed and compiled, and which GPUs ran the library."""
     found = [record for _, record in records.all_records("cpu") if record["kind"] == "matrix"] if "cpu" in machines() else []
     rows = [["Triton", "torch", "NumPy", "tests passed", "failed", *(found[0]["targets"] if found else [])]]
+    by_version: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for record in found:
-        tests = record["tests"]
-        compiled = [f"{target['compiled']} of {target['specimens']}" for target in record["targets"].values()]
-        versions = [record["environment"]["triton"], record["environment"]["torch"], record["versions"]["numpy"]]
-        rows.append([*versions, tests["passed"], tests["failed"], *compiled])
+        installed = (record["environment"]["triton"], record["environment"]["torch"], record["versions"]["numpy"])
+        by_version.setdefault(installed, []).append(record)
+    for installed, parts in by_version.items():
+        tests = [sum(record["tests"][key] for record in parts) for key in ("passed", "failed")]
+        targets = [[record["targets"][name] for record in parts] for name in parts[0]["targets"]]
+        sums = [[sum(target[key] for target in same) for key in ("compiled", "specimens")] for same in targets]
+        rows.append([*installed, *tests, *(f"{done} of {all_of}" for done, all_of in sums)])
     records.write_text(DOCS / "generated" / "compatibility.html", html_table(rows, "What each version of Triton passed"))
     rows = [["GPU", "driver", "Triton", "torch", "last bake", "records", "state"]]
     for machine in machines():
@@ -245,6 +250,40 @@ def write_compatibility() -> None:
             versions = [newest[key] for key in ("gpu", "driver", "triton", "torch")]
             rows.append([*versions, newest["measured_at"][:10], len(baked), state])
     records.write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
+
+
+def library_rows(machine: str) -> list[dict[str, Any]]:
+    """The library beside its peers, on one machine: each record's rows against the copy of its own run."""
+    found = []
+    for _, record in records.all_records(machine):
+        if record.get("measurements") and "ceilings" in record:
+            copy = record["ceilings"]["copy"]
+            found += results.rows(record["measurements"], copy["bytes"] / (copy["ms"][1] * 1e-3))
+    return sorted(found, key=lambda row: list(results.OPERATIONS).index(row["op"]))
+
+
+def write_results() -> None:
+    rows = library_rows(primary_machine()) if primary_machine() in machines() else []
+    records.write_text(DOCS / "generated" / "results.html", html_table(results.table(rows), "The library beside its peers"))
+
+
+def write_trust() -> None:
+    """Two tables: what Compute Sanitizer found in each program that asks for several of its tools, and the mutants' scores."""
+    tools = ("memcheck", "racecheck", "initcheck", "synccheck")
+    lines: list[list[Any]] = [["script", *tools]]
+    for _, record in records.all_records(primary_machine()) if primary_machine() in machines() else []:
+        if "sanitizers" in record:
+            errors = {entry["tool"]: entry["errors"] for entry in record["sanitizers"]}
+            lines.append([record["name"], *(errors.get(tool) for tool in tools)])
+    records.write_text(DOCS / "generated" / "sanitized.html", html_table(lines, "Errors that Compute Sanitizer reported"))
+    lines = [["operation", "changes", "noticed", "no test can notice", "missed"]]
+    for _, record in records.all_records("cpu") if "cpu" in machines() else []:
+        if record["kind"] == "mutants":
+            counts = [record["total"].get(outcome, 0) for outcome in ("caught", "equivalent", "gap")]
+            lines.append([record["name"], sum(counts), *counts])
+    total = [sum(column) for column in zip(*(line[1:] for line in lines[1:]), strict=True)]
+    lines += [["together", *total]] if total else []
+    records.write_text(DOCS / "generated" / "mutants.html", html_table(lines, "Changes of the kernels that the tests noticed"))
 
 
 def html_table(rows: list[list[Any]], label: str) -> str:
@@ -289,6 +328,8 @@ def main() -> int:
         write_charts()
         write_checked()
         write_compatibility()
+        write_results()
+        write_trust()
         write_traces()
         write_dances()
         write_json(DOCS / "generated" / "figures.json", figures())

@@ -11,7 +11,7 @@ import re
 import symtable
 from pathlib import Path
 
-from scripts.records import ROOT, RecordError, module_of
+from scripts.records import ROOT, RecordError, followed, module_of, tree_of
 
 ONE = "one published program cannot hold both"
 MARKER = re.compile(r"^\s*# --8<-- \[(start|end):[\w.-]+\]\s*$")
@@ -36,43 +36,6 @@ def header(name: str, key: str, root: Path = ROOT) -> str:
 
 def snippet_path(name: str, root: Path = ROOT) -> Path:
     return root / "snippets" / f"{name}.py"
-
-
-class Module:
-    """A library module, cut into its top-level definitions and imports."""
-
-    def __init__(self, path: Path, root: Path):
-        self.path, self.root = path, root
-        self.lines = path.read_text(encoding="utf-8").splitlines()
-        self.definitions: dict[str, ast.stmt] = {}
-        self.siblings: dict[str, Path] = {}
-        self.imports: dict[str, str] = {}
-        for node in ast.parse("\n".join(self.lines), str(path)).body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                self.definitions[node.name] = node
-            elif isinstance(node, ast.Assign | ast.AnnAssign):
-                for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
-                    stored = [part for part in ast.walk(target) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)]
-                    self.definitions |= {part.id: node for part in stored}
-            elif isinstance(node, ast.ImportFrom) and is_library(node):
-                refuse_unfollowed(node, path)
-                for alias in node.names:
-                    self.siblings[alias.name] = module_of(node.module or "", alias.name, root)
-            elif isinstance(node, ast.Import | ast.ImportFrom):
-                for alias in node.names:
-                    self.imports[alias.asname or alias.name.split(".")[0]] = import_line(node, alias)
-
-    def text(self, name: str) -> str:
-        """The definition's lines as they stand, with the comment directly above it and without region markers."""
-        node = self.definitions[name]
-        decorators = getattr(node, "decorator_list", [])
-        start = min([node.lineno, *(decorator.lineno for decorator in decorators)]) - 1
-        while start > 0 and self.lines[start - 1].startswith("#"):
-            start -= 1
-        return "\n".join(line for line in self.lines[start : node.end_lineno] if not MARKER.match(line)).strip("\n")
-
-    def names_used(self, name: str) -> set[str]:
-        return {node.id for node in ast.walk(self.definitions[name]) if isinstance(node, ast.Name)}
 
 
 def import_line(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
@@ -124,57 +87,61 @@ def bound(lines: list[str]) -> set[str]:
 
 def library_block(wanted: list[tuple[Path, str]], own_imports: set[str], root: Path) -> list[str]:
     """The lines that stand in for the imports from `kernels`: outside imports first, then each module's definitions."""
-    modules: dict[Path, Module] = {}
-    needed: dict[Path, set[str]] = {}
-    order: list[Path] = []
+    definitions: dict[Path, list[ast.stmt]] = {}
+    owners: dict[str, Path] = {}
     imports: dict[str, str] = {}
+    for (path, name), nodes in sorted(followed(wanted, root).items()):
+        for node in nodes:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign):
+                if owners.setdefault(name, path) != path:
+                    raise RecordError(f"{name} is defined both in {owners[name]} and in {path}: {ONE}")
+                if node not in definitions.setdefault(path, []):
+                    definitions[path].append(node)
+            elif not isinstance(node, ast.Import | ast.ImportFrom):
+                raise RecordError(f"{path}:{node.lineno}: only imports and definitions can be written into a published program")
+            elif is_library(node):
+                definitions.setdefault(path, [])
+            elif (line := ast.unparse(node)) not in own_imports and imports.setdefault(name, line) != line:
+                raise RecordError(f"{path}: {name} is imported otherwise elsewhere: {ONE}")
+    for name in sorted(owners.keys() & imports.keys()):
+        raise RecordError(f"{owners[name]}: {name} is defined here and imported elsewhere: {ONE}")
+    block = [*sorted(imports.values(), key=lambda line: (line.startswith("from"), line))]
+    for path in in_order(list(definitions), root):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for node in sorted(definitions[path], key=lambda node: node.lineno):
+            first = node.lineno == min(node.lineno for node in definitions[path])
+            is_value = isinstance(node, ast.Assign | ast.AnnAssign)
+            block += ["", ""] if not (is_value and not first and block and not block[-1].startswith((" ", ")"))) else []
+            block += [f"# From {path.relative_to(root).as_posix()}"] if first else []
+            block += text_of(node, lines)
+    return [*block, "", ""]
 
-    def take(path: Path, name: str) -> None:
-        if path not in modules:
-            modules[path] = Module(path, root)
-        module = modules[path]
-        if name not in module.definitions:
-            raise RecordError(f"{path}: defines no {name}")
-        if name in needed.setdefault(path, set()):
-            return
-        needed[path].add(name)
-        for used in sorted(module.names_used(name)):
-            if used in module.siblings:
-                take(module.siblings[used], used)
-            elif used in module.definitions:
-                take(path, used)
-            elif (line := module.imports.get(used, "")) and line not in own_imports and imports.setdefault(used, line) != line:
-                raise RecordError(f"{path}: {used} is imported otherwise elsewhere: {ONE}")
+
+def in_order(modules: list[Path], root: Path) -> list[Path]:
+    """The modules, each after every one that it takes something from."""
+    order: list[Path] = []
+    placed: set[Path] = set()
 
     def place(path: Path) -> None:
-        """Put a module after every module that it takes something from."""
-        for used in sorted(set(modules[path].siblings.values())):
-            if used in modules and used not in order:
+        if path in placed:
+            return
+        placed.add(path)
+        library = [node for node in tree_of(path).body if isinstance(node, ast.ImportFrom) and is_library(node)]
+        for node in library:
+            refuse_unfollowed(node, path)
+        for used in sorted({module_of(node.module or "", alias.name, root) for node in library for alias in node.names}):
+            if used in modules:
                 place(used)
-        if path not in order:
-            order.append(path)
+        order.append(path)
 
-    for path, name in wanted:
-        take(path, name)
     for path in sorted(modules):
         place(path)
-    owners: dict[str, Path] = {}
-    for path, names in needed.items():
-        for name in names:
-            if owners.setdefault(name, path) != path:
-                raise RecordError(f"{name} is defined both in {owners[name]} and in {path}: {ONE}")
-            if name in imports:
-                raise RecordError(f"{path}: {name} is defined here and imported elsewhere: {ONE}")
-    block = [*sorted(imports.values(), key=lambda line: (line.startswith("from"), line))]
-    for path in order:
-        module = modules[path]
-        written: list[ast.stmt] = []
-        for name in module.definitions:
-            if name in needed[path] and module.definitions[name] not in written:
-                written.append(module.definitions[name])
-                first = len(written) == 1
-                is_value = isinstance(module.definitions[name], ast.Assign | ast.AnnAssign)
-                block += ["", ""] if not (is_value and not first and block and not block[-1].startswith((" ", ")"))) else []
-                block += [f"# From {path.relative_to(root).as_posix()}"] if first else []
-                block += module.text(name).splitlines()
-    return [*block, "", ""]
+    return order
+
+
+def text_of(node: ast.stmt, lines: list[str]) -> list[str]:
+    """A definition's lines as they stand, with the comment directly above it and without region markers."""
+    start = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))]) - 1
+    while start > 0 and lines[start - 1].startswith("#"):
+        start -= 1
+    return "\n".join(line for line in lines[start : node.end_lineno] if not MARKER.match(line)).strip("\n").splitlines()

@@ -17,7 +17,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 BAKED = ROOT / "docs" / "baked"
 SCHEMA = 1
-KINDS = ("program", "compiled", "trace", "matrix")
+KINDS = ("program", "compiled", "trace", "matrix", "mutants")
 FIELDS = {"schema": int, "kind": str, "name": str, "code": list, "hash": str, "environment": dict}
 
 
@@ -81,7 +81,7 @@ def all_records(machine: str, baked: Path = BAKED) -> Iterator[tuple[Path, dict[
 
 
 def record_path(machine: str, kind: str, name: str, baked: Path = BAKED) -> Path:
-    folder = {"program": "", "compiled": "compiled", "trace": "traces", "matrix": "matrix"}[kind]
+    folder = {"program": "", "compiled": "compiled", "trace": "traces", "matrix": "matrix", "mutants": "mutants"}[kind]
     return baked / machine / folder / f"{name}.json"
 
 
@@ -148,19 +148,30 @@ def code_hash(paths: Iterable[str | Path], root: Path = ROOT) -> str:
 
 def reached(given: list[Path], root: Path) -> dict[tuple[str, str], str]:
     """What the given files reach in modules of the library: the text of each definition by its file and its name."""
-    found: dict[tuple[str, str], str] = {}
-    waiting = [(module, name) for path in given for module, names in kernels_imports(path, root) for name in names]
+    wanted = [(module, name) for path in given for module, names in kernels_imports(path, root) for name in names]
+    return {
+        (path.relative_to(root).as_posix(), name): json.dumps([canonical(node) for node in nodes], separators=(",", ":"))
+        for (path, name), nodes in followed(wanted, root).items()
+        if path not in given
+    }
+
+
+def followed(wanted: list[tuple[Path, str]], root: Path = ROOT) -> dict[tuple[Path, str], list[ast.stmt]]:
+    """What names of library modules reach: the statements that bind each name, by its file and itself.
+
+    A file's statements that bind no name stand under an empty one, and count wherever the file counts.
+    """
+    found: dict[tuple[Path, str], list[ast.stmt]] = {}
+    waiting = list(wanted)
     while waiting:
         path, name = waiting.pop()
-        key = (path.relative_to(root).as_posix(), name)
-        if key in found or path in given:
+        if (path, name) in found:
             continue
         module = parts_of(path.read_text(encoding="utf-8"), str(path))
         siblings = {name: sibling for sibling, names in kernels_imports(path, root) for name in names}
-        nodes = module.get(name, [])
+        nodes = found[path, name] = module.get(name, [])
         if not nodes and name not in siblings and name:
             raise RecordError(f"{path}: defines no {name}")
-        found[key] = json.dumps([canonical(node) for node in nodes], separators=(",", ":"))
         used = {node.id for top in nodes for node in ast.walk(top) if isinstance(node, ast.Name)} | {name}
         waiting += [(siblings[part], part) for part in used if part in siblings]
         waiting += [(path, part) for part in (used - {name} | {""}) if part in module]

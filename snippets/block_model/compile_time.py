@@ -4,25 +4,11 @@ import re
 import torch
 import triton
 import triton.language as tl
-from triton.backends.compiler import GPUTarget
-from triton.runtime import JITFunction, driver
+
+from kernels.compiling import compile_only
 
 if not torch.cuda.is_available():
     print("No CUDA device found: the kernels are compiled for an H200. Nothing runs, not even the interpreter.")
-
-
-class NoGPU:
-    """Stands in for a GPU's driver: names the GPU to compile for, an H200."""
-
-    get_current_target = staticmethod(lambda: GPUTarget("cuda", 90, 32))
-    get_current_device = get_current_stream = staticmethod(lambda *_: 0)
-
-
-def compile_only(kernel, *arguments, **options):
-    """Compile a kernel as a launch with these arguments would, and stop there."""
-    if not torch.cuda.is_available():
-        driver.set_active(NoGPU())
-    return JITFunction(kernel.fn).warmup(*arguments, grid=(1,), **options)
 
 
 # --8<-- [start:loops]

@@ -37,27 +37,16 @@ print(cube.tolist()[1])
 #> [[100, 101, 102, 103], [110, 111, 112, 113]]
 # --8<-- [end:shapes]
 
-# --8<-- [start:types]
+# --8<-- [start:imports]
 import re
 
 from triton.backends.compiler import GPUTarget
 from triton.runtime import JITFunction, driver
+# --8<-- [end:imports]
 
+from kernels.compiling import compile_only
 
-class NoGPU:
-    """Stands in for a GPU's driver: names the GPU to compile for, an H200."""
-
-    get_current_target = staticmethod(lambda: GPUTarget("cuda", 90, 32))
-    get_current_device = get_current_stream = staticmethod(lambda *_: 0)
-
-
-def compile_only(kernel, *arguments, **options):
-    """Compile a kernel as a launch with these arguments would, and stop there."""
-    if not torch.cuda.is_available():
-        driver.set_active(NoGPU())
-    return JITFunction(kernel.fn).warmup(*arguments, grid=(1,), **options)
-
-
+# --8<-- [start:types]
 compiled = compile_only(coordinates_kernel, line, tile, cube)
 print(" -> ".join(compiled.asm))
 #> source -> ttir -> ttgir -> llir -> ptx -> cubin

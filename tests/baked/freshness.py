@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from scripts import matrix, prepare, records
+from scripts import matrix, mutate, prepare, records
 from scripts.bake import Bake
 
 Wanted = dict[str, list[str]]
@@ -19,12 +19,17 @@ class Listing(Bake):
 def wanted(machine: str) -> Wanted:
     """The name of every record that a machine should have, with the files of code it comes from."""
     work = {name: code for name, code, _ in Listing(machine == "cpu").work()}
-    return work | ({f"matrix/{version}": matrix.code() for version in matrix.versions()} if machine == "cpu" else {})
+    if machine != "cpu":
+        return work
+    work |= {f"matrix/{part}": matrix.code(part) for part in matrix.parts()}
+    return work | {f"mutants/{module}": mutate.code(module) for module in matrix.modules()}
 
 
 def command(machine: str, name: str) -> str:
     if name.startswith("matrix/"):
         return f"python scripts/matrix.py {name.partition('/')[2]}"
+    if name.startswith("mutants/"):
+        return f"python scripts/mutate.py {name.partition('/')[2]}"
     if machine == "cpu":
         return f"python scripts/bake.py --cpu --only '{name}'"
     return f"python scripts/bake.py --only '{name}' on a CUDA machine ({machine})"

@@ -353,10 +353,27 @@ def test_without_a_gpu_no_sanitizer_is_asked_for(tmp_path):
     assert bake(tree, *TINY).returncode == 0 and "sanitizer" not in found(tree, "checked")
 
 
+RACY = """#!/bin/sh
+case "$*" in
+*racecheck*) echo '========= RACECHECK SUMMARY: 3 hazards displayed (2 errors, 1 warning)';;
+*initcheck*) echo '========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)';;
+*) echo '========= ERROR SUMMARY: 1 error';;
+esac
+"""
+
+
+def test_several_sanitizers_are_asked_one_after_another(tmp_path):
+    tree = checkout(tmp_path, checked=f"# needs: cuda\n# sanitizers: memcheck racecheck initcheck\n{INTERPRETED}")
+    trees.put(tree, {"stubs/bin/compute-sanitizer": RACY})
+    assert bake(tree, "--only", "tiny/*", A_GPU=A_GPU).returncode == 0
+    kept = found(tree, "checked", "test-gpu-1-pcie")["sanitizers"]
+    assert [(entry["tool"], entry["errors"]) for entry in kept] == [("memcheck", 1), ("racecheck", 2), ("initcheck", 0)]
+
+
 UNCHECKED = {
     "no result": (" broken", "compute-sanitizer told no result"),
     "a program that fails for another reason": (" raises", "ended with status 1 under compute-sanitizer"),
-    "an unknown tool": ("", "no tool 'memchek' of Compute Sanitizer is known here, only memcheck"),
+    "an unknown tool": ("", "no tool 'memchek' of Compute Sanitizer is known here, only memcheck, racecheck"),
 }
 
 

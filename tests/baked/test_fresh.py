@@ -39,7 +39,7 @@ def test_every_program_kernel_and_traced_run_is_wanted():
     assert len(compiled) >= 13 and compiled == {name for name in cpu if name.startswith("compiled/")}
     assert gpu.keys() == programs.keys() | compiled
     rest = cpu.keys() - anywhere - compiled
-    assert {name.partition("/")[0] for name in rest} == {"traces", "matrix"}
+    assert {name.partition("/")[0] for name in rest} == {"traces", "matrix", "mutants"}
 
 
 def snippets() -> list[Path]:
@@ -74,8 +74,8 @@ def test_a_chart_s_caption_names_gpu_versions_and_date(prepared, name):
 def template(tmp_path_factory) -> Path:
     """The code of this checkout, with a record of it for everything that is wanted."""
     folder = tmp_path_factory.mktemp("template")
-    for room in ("kernels", "snippets", "scripts"):
-        shutil.copytree(records.ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__"))
+    for room in ("kernels", "snippets", "scripts", "tests"):
+        shutil.copytree(records.ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
     for machine in MACHINES:
         for name, code in freshness.wanted(machine).items():
             lay(folder, machine, name, code)
@@ -89,7 +89,7 @@ def copy(tmp_path, template) -> Path:
 
 def lay(root: Path, machine: str, place: str, code: list[str], **fields: Any) -> None:
     folder, _, rest = place.partition("/")
-    kind = {"compiled": "compiled", "traces": "trace", "matrix": "matrix"}.get(folder, "program")
+    kind = {"compiled": "compiled", "traces": "trace", "matrix": "matrix", "mutants": "mutants"}.get(folder, "program")
     head = {"schema": records.SCHEMA, "kind": kind, "name": place if kind == "program" else rest, "code": code}
     environment = {"machine": machine, "measured_at": "2000-01-02T00:00:00Z"}
     record = head | {"hash": records.code_hash(code, root), "environment": environment} | fields
@@ -180,7 +180,7 @@ def test_each_kind_of_record_is_renewed_by_its_own_command(copy):
         f"{PRIMARY}/compiled/add_kernel: {older}/bake.py --only 'compiled/add_kernel' on a CUDA machine ({PRIMARY})",
         f"cpu/first_kernel/launch: {older}/bake.py --cpu --only 'first_kernel/launch'",
         f"cpu/traces/first_kernel/add: {older}/bake.py --cpu --only 'traces/first_kernel/add'",
-        f"cpu/matrix/3.6.0: {older}/matrix.py 3.6.0",
+        f"cpu/matrix/3.6.0/add: {older}/matrix.py 3.6.0/add",
     ]
     assert set(lines) <= set(found(copy))
 

@@ -18,7 +18,7 @@ from tests.docs import pages
 
 COLUMNS = "gpu,op,direction,shape,dtype,implementation,timing,ms_p20,ms_p50,ms_p80,bytes,flops,commit,measured_at"
 KEY = COLUMNS.split(",")[:7]
-DIRECTIONS = {"fwd", "bwd"}
+DIRECTIONS = {"fwd", "bwd", "fwdbwd"}
 DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2}
 FLAT, MATRIX, PRODUCT = (r"x".join([r"[1-9]\d*"] * sides) for sides in (1, 2, 3))
 PEERS = {"blockwise", "eager", "compile"}
@@ -67,6 +67,9 @@ OPERATIONS = {
     "memory_relu": Operation(FLAT, {"eager"}, tensors(2)),
     "memory_amax": Operation(FLAT, {"eager"}, tensors(1)),
     "memory_widen": Operation(FLAT, {"blockwise", "eager"}, tensors(3)),  # what is written is twice as wide
+    "roofline_add": Operation(FLAT, {"blockwise"}, tensors(3)),
+    "roofline_softmax": Operation(MATRIX, {"blockwise"}, tensors(2)),
+    "product": Operation(PRODUCT, blocks(*(2**k for k in range(4, 9)), sign="tile") | {"library"}, of_a_product),
     "matmul_by_tile": Operation(PRODUCT, blocks(16, 32, 64, 128), of_a_product),
     "add_by_block": Operation(FLAT, blocks(*(2**k for k in range(7, 13))), tensors(3)),
     # Patterns: every other column is half a matrix; a reduction writes next to nothing.
@@ -239,10 +242,37 @@ def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
     newest = sorted(record["environment"]["measured_at"] for record in raw)[-1]
     (last,) = {json.dumps(record["environment"]) for record in raw if record["environment"]["measured_at"] == newest}
     found |= {("baked", key): value for key, value in json.loads(last).items()}
+    found |= {("results", *path): value for path, value in leaves(expected_results(raw))}
     for path in (records.ROOT / "docs/programs").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         found["programs", f"{path.parent.name}_{path.stem}", "lines"] = text.count("\n")
     return found
+
+
+LIBRARY = {"add", "gelu", "bias_gelu", "swiglu", "geglu", "dropout", "dropout_add", "softmax", "layernorm", "rmsnorm", "rope"}
+LIBRARY |= {"cross_entropy", "sum", "sum_dim-1", "sum_dim0", "max"}
+RIVALS = {"eager", "compile", "compile_max", "liger", "flash_triton", "flash_triton_ip"}
+
+
+def expected_results(raw: list[dict[str, Any]]) -> dict[str, Any]:
+    """Won, level and lost, counted anew from the medians."""
+    leads: dict[str, list[tuple[float, bool]]] = {"call": [], "graph": []}
+    for record in raw:
+        for ours in record.get("measurements", []):
+            if ours["op"] in LIBRARY and ours["implementation"] == "blockwise":
+                key = [ours[part] for part in ("op", "direction", "shape", "dtype", "timing")]
+                same = [row for row in record["measurements"] if [row[part] for part in KEY[1:5]] + [row["timing"]] == key]
+                rivals = [row["ms"][1] for row in same if row["implementation"] in RIVALS]
+                copy = record["ceilings"]["copy"]
+                microseconds = ours["bytes"] * copy["ms"][1] / copy["bytes"] * 1000
+                leads[ours["timing"]].append((min(rivals) / ours["ms"][1], microseconds >= 20))
+    found: dict[str, Any] = {"cases": len(leads["call"]), "large": sum(big for _, big in leads["call"]), "floor_us": 20}
+    for timing, all_of in leads.items():
+        for name, kept in (("all", all_of), ("large", [lead for lead in all_of if lead[1]])):
+            level = sum(0.98 <= ratio <= 1.02 for ratio, _ in kept)
+            won = sum(ratio > 1.02 for ratio, _ in kept)
+            found[f"{timing}_{name}"] = {"won": won, "level": level, "lost": len(kept) - won - level}
+    return found | {"mean": statistics.geometric_mean(ratio for ratio, big in leads["call"] if big)}
 
 
 def test_every_figure_is_worked_out_from_the_records(raw):

@@ -83,4 +83,4 @@ def test_whatever_softmax_launches_has_a_specimen():
             forward = launches(lambda x: softmax_forward(x, 1), (7, length), dtype)
             backward = launches(lambda y, dy: softmax_backward(y, dy, 1), (7, length), dtype)
             missing = (forward | backward) - covered
-            assert not missing, f"no specimen in scripts/specimens.py for rows of {length} in {dtype}: {missing}"
+            assert not missing, f"no specimen in scripts/specimens/ for rows of {length} in {dtype}: {missing}"

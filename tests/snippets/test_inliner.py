@@ -214,7 +214,7 @@ REFUSED: dict[str, tuple[str, dict[str, str], str]] = {
     "a relative import in the library": (
         PROGRAM,
         {"round": LIBRARY["kernels/round.py"].replace("kernels.size", ".size")},
-        r"kernels/round\.py:3: .*relative imports cannot be followed",
+        r"kernels/round\.py:3: write `from kernels\.<module> import <name>`",
     ),
     "the whole library": (
         f"{PROGRAM}import kernels\n",
@@ -226,6 +226,11 @@ REFUSED: dict[str, tuple[str, dict[str, str], str]] = {
         f"{PROGRAM}def f():\n    from kernels.size import check\n",
         {},
         "elsewhere than at the top level",
+    ),
+    "a condition at the library's top level": (
+        PROGRAM,
+        {"size": LIBRARY["kernels/size.py"].replace("DOUBLE = 2", "if True:\n    DOUBLE = 2")},
+        r"kernels/size\.py:1: only imports and definitions",
     ),
     "an import inside the library's function": (
         PROGRAM,

@@ -1,0 +1,234 @@
+"""Change the kernels in every place, one change at a time, and keep which changes the tests noticed.
+
+    python scripts/mutate.py                    every module that has no score of today's code
+    python scripts/mutate.py softmax add        these modules, whatever they have
+    python scripts/mutate.py --list softmax     only say what would be changed
+    python scripts/mutate.py --only 'PATTERN' softmax     try some by name, and keep nothing
+
+A mutant counts as caught when the module's tests, or what is asked of its compiled form, fail on it. It runs on a
+copy of the checkout, under the interpreter. Mutants that no test can tell from the original stand in
+tests/kernels/equivalents.txt, each with the reason. What is left are gaps. This takes minutes a module, which is why
+no test runs it; the score goes to docs/baked/cpu/mutants.
+"""
+
+import argparse
+import fnmatch
+import multiprocessing
+import os
+import shutil
+import signal
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from scripts import matrix, records
+from scripts.environment import environment
+from scripts.mutants import Mutant, mutants
+
+EQUIVALENTS = records.ROOT / "tests/kernels/equivalents.txt"
+COPIED: tuple[str, ...] = (
+    "kernels",
+    "scripts",
+    "snippets",
+    "tests/kernels",
+    "tests/__init__.py",
+    "tests/conftest.py",
+    "tests/interpreter.py",
+)
+COPIED += ("tests/needs.py", "pyproject.toml")
+SECONDS = 240
+
+
+def code(module: str) -> list[str]:
+    """The module, whose siblings the hash follows, its tests, and what changes it."""
+    tests = [f"tests/kernels/test_{module}.py", "tests/kernels/numerics.py", "tests/interpreter.py"]
+    return [f"kernels/{module}.py", *tests, "scripts/mutants.py"]
+
+
+def files(module: str) -> list[str]:
+    """The files of the module's kernels: its own and its siblings', but those that are modules of their own right."""
+    own = {f"kernels/{other}.py" for other in matrix.modules() if other != module}
+    reached = [path.relative_to(records.ROOT).as_posix() for path in records.closure([f"kernels/{module}.py"])]
+    return [path for path in reached if path not in own and mutants((records.ROOT / path).read_text(encoding="utf-8"))]
+
+
+def of_module(module: str) -> list[tuple[str, Mutant]]:
+    return [(path, mutant) for path in files(module) for mutant in mutants((records.ROOT / path).read_text(encoding="utf-8"))]
+
+
+def equivalents() -> dict[str, str]:
+    """The reason why no test can notice a mutant, by the mutant's name."""
+    lines = EQUIVALENTS.read_text(encoding="utf-8").splitlines() if EQUIVALENTS.exists() else []
+    return dict((name.strip(), reason.strip()) for name, reason in (line.split(" | ", 1) for line in lines if " | " in line))
+
+
+def copy_checkout(folder: Path) -> None:
+    for name in COPIED:
+        source, target = records.ROOT / name, folder / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("node_modules", "__pycache__"))
+        else:
+            shutil.copy(source, target)
+
+
+def fails(folder: Path, arguments: list[str]) -> str:
+    """Run tests of a copy in a child of this process, which has torch and Triton loaded; say what failed, or nothing."""
+    report = folder / "report.txt"
+    report.unlink(missing_ok=True)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            os.setsid()
+            quiet = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(quiet, 1)
+            os.dup2(quiet, 2)
+            status = run_tests(folder, arguments, report)
+        finally:
+            os._exit(status)
+    began = time.monotonic()
+    while time.monotonic() - began < SECONDS:
+        done, status = os.waitpid(child, os.WNOHANG)
+        if done:
+            said = report.read_text(encoding="utf-8") if report.exists() else ""
+            return "" if status == 0 else said or "the tests did not start"
+        time.sleep(0.02)
+    os.killpg(child, signal.SIGKILL)
+    os.waitpid(child, 0)
+    return f"no end after {SECONDS} seconds"
+
+
+def run_tests(folder: Path, arguments: list[str], report: Path) -> int:
+    import pytest
+
+    os.chdir(folder)
+    sys.path[0] = str(folder)
+    for name in [name for name in sys.modules if name.split(".")[0] in ("kernels", "scripts", "tests")]:
+        del sys.modules[name]
+    os.environ["CI"] = "1"
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
+    os.environ["TRITON_CACHE_DIR"] = str(folder / "cache")
+
+    class Reporter:
+        def pytest_runtest_logreport(self, report: Any) -> None:
+            if report.failed:
+                self.say(report.nodeid)
+
+        def pytest_collectreport(self, report: Any) -> None:
+            if report.failed:
+                self.say(report.nodeid)
+
+        def say(self, name: str) -> None:
+            report.write_text(name, encoding="utf-8")
+
+    return int(pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--no-header", *arguments], plugins=[Reporter()]))
+
+
+def tried(folder: Path, module: str, path: str, mutant: Mutant) -> str:
+    """The test that noticed the mutant, or nothing."""
+    target = folder / path
+    original = target.read_text(encoding="utf-8")
+    try:
+        target.write_text(mutant.of(original), encoding="utf-8")
+        noticed = fails(folder, [f"tests/kernels/test_{module}.py"])
+        if not noticed:
+            compiled = ["tests/kernels/test_compiles.py", "-k", mutant.function]
+            noticed = fails(folder, compiled)
+        return noticed
+    finally:
+        target.write_text(original, encoding="utf-8")
+
+
+def prepare_worker(folder: Path) -> None:
+    """Every process has a copy of the checkout to itself, and changes one kernel at a time there."""
+    place = folder / str(os.getpid())
+    copy_checkout(place)
+    globals()["PLACE"] = place
+
+
+def one(job: tuple[str, str, Mutant]) -> tuple[Mutant, str]:
+    module, path, mutant = job
+    return mutant, tried(globals()["PLACE"], module, path, mutant)
+
+
+def outcomes(module: str, chosen: list[tuple[str, Mutant]], workers: int) -> Iterator[tuple[Mutant, str]]:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        copy_checkout(folder / "whole")
+        if broken := fails(folder / "whole", [f"tests/kernels/test_{module}.py"]):
+            raise RuntimeError(f"the tests are red without any change: {broken}")
+        # Forked, not started anew: a worker has torch and Triton loaded, and forks again for every mutant.
+        with multiprocessing.get_context("fork").Pool(workers, prepare_worker, (folder,)) as pool:
+            yield from pool.imap(one, [(module, *job) for job in chosen])
+
+
+def score(module: str, found: list[tuple[Mutant, str]]) -> dict[str, Any]:
+    """The counts by kind, and every mutant that no test noticed."""
+    reasons = equivalents()
+    kinds: dict[str, Counter[str]] = {}
+    left = []
+    for mutant, noticed in found:
+        reason = reasons.get(mutant.name, "")
+        outcome = "caught" if noticed else "equivalent" if reason else "gap"
+        kinds.setdefault(mutant.kind, Counter())[outcome] += 1
+        if outcome != "caught":
+            left.append({"name": mutant.name, "line": mutant.line, "outcome": outcome, "reason": reason})
+    total = sum((counts for counts in kinds.values()), Counter[str]())
+    return {
+        "total": dict(total),
+        "kinds": {kind: dict(counts) for kind, counts in sorted(kinds.items())},
+        "left": left,
+        "caught": [[mutant.name, noticed] for mutant, noticed in found if noticed],
+    }
+
+
+def is_due(module: str) -> bool:
+    try:
+        found = records.read(records.record_path("cpu", "mutants", module))
+    except records.RecordError:
+        return True
+    return found["code"] != code(module) or not records.is_fresh(found)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("modules", nargs="*", metavar="MODULE", help="of " + ", ".join(matrix.modules()))
+    parser.add_argument("--list", action="store_true", help="say what would be changed, and change nothing")
+    parser.add_argument("--only", default="*", help="a pattern for the mutants' names; no score is kept")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    arguments = parser.parse_args()
+    os.environ["TRITON_INTERPRET"] = "1"
+    import numpy  # noqa: F401
+    import pytest  # noqa: F401
+    import torch
+    import triton.language  # noqa: F401
+
+    torch.set_num_threads(1)
+    for module in arguments.modules or [module for module in matrix.modules() if is_due(module)]:
+        chosen = [job for job in of_module(module) if fnmatch.fnmatch(job[1].name, arguments.only)]
+        if arguments.list:
+            print(*(f"{path}:{mutant.line}: {mutant.name}" for path, mutant in chosen), sep="\n")
+            continue
+        began, found = time.monotonic(), []
+        for mutant, noticed in outcomes(module, chosen, arguments.jobs):
+            found.append((mutant, noticed))
+            if not noticed or arguments.only != "*":
+                print(f"  line {mutant.line}: {mutant.name}: {noticed or 'not noticed'}", flush=True)
+        result = score(module, found)
+        print(f"{module}: {result['total']} ({time.monotonic() - began:.0f} s)", flush=True)
+        if arguments.only == "*":
+            made_of = code(module)
+            head = {"schema": records.SCHEMA, "kind": "mutants", "name": module, "code": made_of}
+            head |= {"hash": records.code_hash(made_of), "environment": environment(cpu=True)}
+            records.write(records.record_path("cpu", "mutants", module), head | result)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

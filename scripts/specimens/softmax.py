@@ -1,0 +1,28 @@
+"""Softmax: rows of every length, forward and backward."""
+
+from scripts.specimens import launched
+
+SHORT = {1: 184, 2: 184, 4: 184, 8: 184, 16: 80, 32: 80, 64: 80, 128: 72, 256: 64, 500: 88, 512: 64}
+SHORT_BACKWARD = {1: 88, 2: 88, 4: 104, 8: 112, 16: 48, 32: 48, 64: 48, 128: 56, 250: 72, 256: 64, 512: 64}
+FULL = {1: 32, 8: 48, 64: 32, 256: 64, 512: 64, 1024: 40, 2048: 56, 4096: 104}
+FULL_BACKWARD = {1: 32, 8: 48, 64: 40, 256: 40, 512: 40, 1024: 40, 2048: 56, 4096: 40}
+ROW = {1024: 40, 2048: 40, 4001: 96, 4096: 64, 8192: 48, 16384: 40, 32768: 64}
+ROW_BACKWARD = {512: 32, 1024: 32, 2048: 32, 4001: 48, 4096: 40, 8192: 48, 16384: 40, 32768: 64}
+LONG = {32768: 32, 65536: 32, 65537: 64, 262144: 48}
+LONG_BACKWARD = {65536: 48, 65537: 40, 100_000: 56, 131072: 48}
+# Rows of two to eight elements keep an address for every element, more than fits.
+SHORT_SPILLS, SHORT_BACKWARD_SPILLS = {2: 8, 4: 48}, {2: 32, 4: 16, 8: 8}
+
+SHORT_FILE, ROW_FILE, LONG_FILE = "kernels/softmax_short.py", "kernels/softmax.py", "kernels/softmax_long.py"
+SPECIMENS = [
+    *launched(f"{SHORT_FILE}:softmax_short_kernel", "softmax_short", 100_001, SHORT, SHORT_SPILLS),
+    *launched(f"{SHORT_FILE}:softmax_short_kernel", "softmax_short", 2**17, FULL, prefix="full-"),
+    *launched(
+        f"{SHORT_FILE}:softmax_short_backward_kernel", "softmax_short_backward", 100_001, SHORT_BACKWARD, SHORT_BACKWARD_SPILLS
+    ),
+    *launched(f"{SHORT_FILE}:softmax_short_backward_kernel", "softmax_short_backward", 2**17, FULL_BACKWARD, prefix="full-"),
+    *launched(f"{ROW_FILE}:softmax_kernel", "softmax_row", 4096, ROW),
+    *launched(f"{ROW_FILE}:softmax_backward_kernel", "softmax_row_backward", 4096, ROW_BACKWARD),
+    *launched(f"{LONG_FILE}:softmax_long_kernel", "softmax_long", 512, LONG),
+    *launched(f"{LONG_FILE}:softmax_long_backward_kernel", "softmax_long_backward", 512, LONG_BACKWARD),
+]

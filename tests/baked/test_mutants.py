@@ -1,0 +1,101 @@
+"""The mutants: every place of a kernel is changed once; the records: of this code, and above the bar."""
+
+import ast
+
+import pytest
+
+from scripts import matrix, mutate, records
+from scripts.mutants import mutants
+
+KERNEL = '''
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def scale_kernel(x_ptr, y_ptr, x_stride, n, BLOCK: tl.constexpr):
+    """Not 1 + 1."""
+    row = tl.program_id(0).to(tl.int64)
+    columns = tl.arange(0, BLOCK)  # [BLOCK]
+    mask = columns < n
+    x = tl.load(x_ptr + row * x_stride + columns, mask=mask, other=-float("inf"))
+    x = x.to(tl.float32)
+    total = tl.sum(x[None, :], axis=1)
+    y = tl.where(mask, -x, total) + tl.sum(x[None, :], axis=1)
+    tl.store(y_ptr + columns, y, mask=mask)
+
+
+def launch(x):
+    return x + 1
+'''
+EXPECTED = """
+conversion: tl.program_id(0).to(tl.int64) -> tl.program_id(0)
+number: 0 -> (0 + 1)
+number: 0 -> (0 + 1) (2)
+comparison: columns < n -> (columns) <= (n)
+arithmetic: x_ptr + row * x_stride -> ((x_ptr) - (row * x_stride))
+arithmetic: x_ptr + row * x_stride + columns -> ((x_ptr + row * x_stride) - (columns))
+arithmetic: row * x_stride -> ((row) + (x_stride))
+stride: x_stride -> (x_stride + 1)
+mask: mask -> (mask) | True
+other: -float("inf") -> 0.0
+conversion: x.to(tl.float32) -> x
+choice: tl.where(mask, -x, total) -> tl.where(mask, total, -x)
+arithmetic: tl.where(mask, -x, total) + tl.sum(x[None, :], axis=1) -> ((tl.where(mask, -x, total)) - (tl.sum(x[None, :], axis=1)))
+arithmetic: -x -> (x)
+function: tl.sum -> tl.max
+function: tl.sum -> tl.max (2)
+arithmetic: y_ptr + columns -> ((y_ptr) - (columns))
+mask: mask -> (mask) | True (2)
+"""
+
+
+def test_every_place_of_a_kernel_is_changed_once():
+    names = [mutant.name.removeprefix("scale_kernel: ") for mutant in mutants(KERNEL)]
+    assert sorted(names) == sorted(EXPECTED.strip().splitlines())
+
+
+def test_a_mutant_differs_in_its_one_place_and_nowhere_else():
+    for mutant in mutants(KERNEL):
+        changed = mutant.of(KERNEL)
+        assert changed != KERNEL and ast.unparse(ast.parse(changed)) != ast.unparse(ast.parse(KERNEL)), mutant.name
+        start, rest = KERNEL.encode()[: mutant.start].decode(), KERNEL.encode()[mutant.end :].decode()
+        assert changed == start + mutant.after + rest
+
+
+def test_places_are_counted_in_bytes():
+    kernel = KERNEL.replace("# [BLOCK]", "# [BLÖCK] in ≤ 2³¹")
+    assert [mutant.name for mutant in mutants(kernel)] == [mutant.name for mutant in mutants(KERNEL)]
+    for mutant in mutants(kernel):
+        ast.parse(mutant.of(kernel))
+
+
+def test_a_score_counts_what_is_caught_what_is_equivalent_and_what_is_left(monkeypatch):
+    found = mutants(KERNEL)[:4]
+    monkeypatch.setattr(mutate, "equivalents", lambda: {found[1].name: "nobody can tell"})
+    score = mutate.score("scale", [(found[0], "test_a"), (found[1], ""), (found[2], ""), (found[3], "test_b")])
+    assert score["total"] == {"caught": 2, "equivalent": 1, "gap": 1}
+    assert [(left["name"], left["outcome"]) for left in score["left"]] == [(found[1].name, "equivalent"), (found[2].name, "gap")]
+    assert score["caught"] == [[found[0].name, "test_a"], [found[3].name, "test_b"]]
+
+
+def test_an_equivalent_names_a_mutant_that_there_is_and_gives_a_reason():
+    there = {mutant.name for module in matrix.modules() for _, mutant in mutate.of_module(module)}
+    for name, reason in mutate.equivalents().items():
+        assert name in there, f"tests/kernels/equivalents.txt: no such mutant: {name}"
+        assert len(reason.split()) >= 5, f"tests/kernels/equivalents.txt: {name} needs its reason in words"
+
+
+@pytest.mark.parametrize("module", matrix.modules())
+def test_the_score_is_of_this_code(module):
+    found = records.read(records.record_path("cpu", "mutants", module))
+    assert not mutate.is_due(module), f"older than its code: renew it with python scripts/mutate.py {module}"
+    assert sum(found["total"].values()) == len(mutate.of_module(module)) == len(found["caught"]) + len(found["left"])
+    reasons = mutate.equivalents()
+    assert [left["reason"] for left in found["left"]] == [reasons.get(left["name"], "") for left in found["left"]]
+
+
+def test_the_tests_catch_enough():
+    found = [records.read(records.record_path("cpu", "mutants", module))["total"] for module in matrix.modules()]
+    caught, equivalent, gap = (sum(total.get(key, 0) for total in found) for key in ("caught", "equivalent", "gap"))
+    assert caught >= 0.95 * (caught + gap) and equivalent <= 0.05 * (caught + equivalent + gap)

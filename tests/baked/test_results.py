@@ -1,0 +1,63 @@
+"""The table of results: every case of the records is in it, and its words follow from its numbers."""
+
+import math
+import re
+
+import pytest
+
+from scripts import prepare, records, results
+
+
+def entry(implementation: str, us: float, timing: str = "call", op: str = "add", moved: int = 10**8) -> dict:
+    row = {"op": op, "direction": "fwd", "shape": "1", "dtype": "fp32", "implementation": implementation, "timing": timing}
+    return row | {"ms": [us / 1e3 * 0.9, us / 1e3, us / 1e3 * 1.1], "bytes": moved, "flops": None}
+
+
+def test_the_best_peer_counts_and_not_our_own_steps():
+    entries = [entry("blockwise", 10), entry("eager", 30), entry("compile", 12), entry("row", 1), entry("copy", 1)]
+    (row,) = results.rows(entries, 4e12)
+    assert row["call"] == pytest.approx({"us": 10, "peer": "compile", "peer_us": 12, "ratio": 1.2})
+    assert row["floor_us"] == pytest.approx(25) and results.large(row) and row["graph"] is None
+
+
+@pytest.mark.parametrize(("peer", "word"), [(9.7, "lost"), (9.81, "level"), (10.19, "level"), (10.3, "won")])
+def test_level_is_within_two_percent(peer, word):
+    (row,) = results.rows([entry("blockwise", 10), entry("eager", peer)], 4e12)
+    assert results.verdict(row["call"]["ratio"]) == word and word in results.table([row])[1]
+
+
+def test_a_summary_counts_every_case_once():
+    cases = [(10, 20, 10**8), (10, 10, 10**8), (10, 5, 10**8), (10, 1, 100)]
+    found = []
+    for number, (ours, theirs, moved) in enumerate(cases):
+        pair = [entry("blockwise", ours, moved=moved), entry("eager", theirs, moved=moved)]
+        found += results.rows([row | {"shape": str(number)} for row in pair], 4e12)
+    summary = results.summary(found)
+    assert (summary["cases"], summary["large"]) == (4, 3)
+    assert summary["call_all"] == {"won": 1, "level": 1, "lost": 2}
+    assert summary["call_large"] == {"won": 1, "level": 1, "lost": 1}
+    assert summary["mean"] == pytest.approx(math.cbrt(2 * 1 * 0.5))
+    assert summary["graph_all"] == {"won": 0, "level": 0, "lost": 0}
+
+
+def test_an_operation_of_a_chapter_only_is_no_result():
+    assert results.rows([entry("blockwise", 10, op="wave"), entry("eager", 12, op="wave")], 4e12) == []
+
+
+def test_the_published_table_has_every_case_of_the_records():
+    machine = prepare.primary_machine()
+    wanted = set()
+    for _, record in records.all_records(machine):
+        for row in record.get("measurements", []):
+            if row["op"] in results.OPERATIONS and row["implementation"] == "blockwise":
+                wanted.add((row["op"], row["direction"], row["shape"], row["dtype"]))
+    found = [(row["op"], row["direction"], row["shape"], row["dtype"]) for row in prepare.library_rows(machine)]
+    assert len(found) == len(set(found)) and wanted and wanted == set(found)
+
+
+def test_the_published_words_follow_from_the_published_numbers():
+    for line in results.table(prepare.library_rows(prepare.primary_machine()))[1:]:
+        for ours, peer, ratio, word in ((line[4], line[5], line[7], line[8]), (line[10], line[11], line[12], line[13])):
+            if ours is not None:
+                assert re.fullmatch(r"\d+\.\d\d", ratio) and float(ratio) == pytest.approx(peer / ours, abs=0.0051)
+                assert word == ("level" if abs(peer / ours - 1) <= 0.02 else "won" if peer > ours else "lost")
