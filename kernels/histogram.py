@@ -24,10 +24,13 @@ LARGEST = torch.finfo(torch.float32).max
 # --8<-- [start:kernel]
 @triton.jit
 def histogram_kernel(
-    x_ptr, counts_ptr, x_stride, low, high, n_elements, n_bins, BINS: tl.constexpr, BLOCK: tl.constexpr, LOCAL: tl.constexpr
+    x_ptr, counts_ptr, x_stride, low, high, n_elements, n_bins, n_copies, BINS: tl.constexpr, BLOCK: tl.constexpr, LOCAL: tl.constexpr
 ):
     # This program owns every num_programs-th block.
     pid = tl.program_id(0).to(tl.int64)
+    width = high - low
+    if not LOCAL:
+        counts_ptr += pid % n_copies * n_bins
     counts = tl.zeros([BINS], tl.int32)
     for start in range(pid * BLOCK, n_elements, tl.num_programs(0).to(tl.int64) * BLOCK):
         offsets = start + tl.arange(0, BLOCK)  # [BLOCK]
@@ -40,9 +43,12 @@ def histogram_kernel(
         else:
             x = x.to(tl.float32)
             inside = mask & (x >= low) & (x <= high)  # [BLOCK]
-            # Divided as IEEE says, so that a value on an edge falls into the bin that begins there.
-            place = tl.div_rn((x - low) * n_bins, high - low)  # [BLOCK]
-            bins = tl.minimum(tl.where(inside, place, 0.0), n_bins - 1.0).to(tl.int32)  # [BLOCK]
+            place = (x - low) * n_bins  # [BLOCK]
+            bins = tl.where(inside, place * (1.0 / width), 0.0).to(tl.int32)  # [BLOCK]
+            # Multiplying by an inverse may miss by one. What is left over is exact in a fused multiply-add, and tells.
+            left = tl.fma(-bins.to(tl.float32), width, place)  # [BLOCK]
+            bins += (left >= width).to(tl.int32) - (left < 0).to(tl.int32)
+            bins = tl.minimum(tl.maximum(bins, 0), n_bins - 1)  # [BLOCK]
         if LOCAL:
             counts += tl.histogram(bins, BINS, mask=inside)
         else:
@@ -59,7 +65,7 @@ def histogram_flat(x: torch.Tensor, counts: torch.Tensor, low: float, high: floa
     block, programs = (4096, 1056) if local else (1024, 4096)
     grid = (min(programs, -(-n_elements // block)),)
     meta = {"BINS": max(32, triton.next_power_of_2(n_bins)) if local else 1, "BLOCK": block, "LOCAL": local, "num_warps": 4}
-    histogram_kernel[grid](x, counts, x.stride(0), low, high, n_elements, n_bins, **meta)
+    histogram_kernel[grid](x, counts, x.stride(0), low, high, n_elements, n_bins, 1, **meta)
     return counts
 
 
@@ -145,5 +151,6 @@ def histogram_reference(x: torch.Tensor, bins: int, min: float | None = None, ma
     x = x.float()
     low, high = torch.tensor([x.amin(), x.amax()] if min is None else [min, max], dtype=torch.float32).to(x.device)
     x = x[(x >= low) & (x <= high)]
-    return torch.bincount(((x - low) * bins / (high - low)).long().clamp(max=bins - 1), minlength=bins)
+    place = ((x - low) * bins).double() / (high - low).double()
+    return torch.bincount(place.long().clamp(max=bins - 1), minlength=bins)
 # --8<-- [end:reference]

@@ -29,27 +29,29 @@ def max_kernel(
     n_results,
     n_terms,
     n_parts,
+    OUTER: tl.constexpr,
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
     PARTS: tl.constexpr,
     INDICES: tl.constexpr,
 ):
-    # This program owns BLOCK_M results, or every n_parts-th block of their terms.
-    pid = tl.program_id(0).to(tl.int64)
-    part, group = pid % n_parts, pid // n_parts
-    n_groups = tl.cdiv(n_results, BLOCK_M)
-    results = group % n_groups * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
+    # This program owns BLOCK_M results, or of their terms every n_parts-th block.
+    program, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
+    group, outer = program, 0
+    if OUTER:
+        n_groups = tl.cdiv(n_results, BLOCK_M)
+        group, outer = program % n_groups, program // n_groups
+    results = group * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
     terms = tl.arange(0, BLOCK_N).to(tl.int64)  # [BLOCK_N]
     mask = results < n_results  # [BLOCK_M]
-    x_ptr += group // n_groups * outer_stride
-    x_ptrs = x_ptr + results[:, None] * result_stride + terms[None, :] * term_stride  # [BLOCK_M, BLOCK_N]
-    # Begin with the last block, which may not be whole, and walk back: of equal elements, the first in order comes last.
+    x_ptrs = x_ptr + outer * outer_stride + results[:, None] * result_stride + terms[None, :] * term_stride  # [BLOCK_M, BLOCK_N]
+    # The block at the end, which is not whole, falls to the first part; the others find nothing there. From it the
+    # program walks back, so that the first of equal elements comes last.
     whole = n_terms // BLOCK_N
-    left = (n_terms - whole * BLOCK_N) * (whole % n_parts == part).to(tl.int32)
-    tail_mask = mask[:, None] & (terms < left)[None, :]  # [BLOCK_M, BLOCK_N]
-    tail = tl.load(x_ptrs + tl.cast(whole, tl.int64) * BLOCK_N * term_stride, mask=tail_mask, other=-float("inf"))
-    peak = tail.to(tl.float32)
-    met = tl.zeros([BLOCK_M, BLOCK_N], tl.int32) + whole  # in which block
+    end = (whole + part) * BLOCK_N
+    end_mask = mask[:, None] & (terms < n_terms - end)[None, :]  # [BLOCK_M, BLOCK_N]
+    peak = tl.load(x_ptrs + end * term_stride, mask=end_mask, other=-float("inf")).to(tl.float32)
+    met = tl.zeros([BLOCK_M, BLOCK_N], tl.int32) + (whole + part).to(tl.int32)  # in which block
     own = tl.cdiv(whole - part, n_parts)
     for turn in range(0, own):
         block = part + (own - 1 - turn) * n_parts
@@ -63,7 +65,7 @@ def max_kernel(
     nan = peak != peak
     any_nan = tl.max(nan.to(tl.int32), axis=1) > 0  # [BLOCK_M]
     y = tl.where(any_nan, float("nan"), tl.max(tl.where(nan, -float("inf"), peak), axis=1))  # [BLOCK_M]
-    y_offsets = group // n_groups * n_results + results  # [BLOCK_M]
+    y_offsets = outer * n_results + results  # [BLOCK_M]
     if INDICES:
         found = tl.where(any_nan[:, None], nan, peak == y[:, None])  # [BLOCK_M, BLOCK_N]
         index = tl.min(tl.where(found, met.to(tl.int64) * BLOCK_N + terms[None, :], 2**62), axis=1)  # [BLOCK_M]
@@ -72,26 +74,27 @@ def max_kernel(
         if INDICES:
             tl.store(index_ptr + y_offsets, index, mask=mask)
     else:
-        n = tl.num_programs(0) // n_parts // n_groups * n_results
-        tl.store(partial_ptr + part * n + y_offsets, y, mask=mask)
+        # What the parts find is laid out as [parts, programs, BLOCK_M].
+        row = tl.num_programs(0).to(tl.int64) * BLOCK_M
+        places = program * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
+        tl.store(partial_ptr + part * row + places, y)
         if INDICES:
-            tl.store(partial_index_ptr + part * n + y_offsets, index, mask=mask)
+            tl.store(partial_index_ptr + part * row + places, index)
         tl.debug_barrier()  # all of the block is stored before this program reports
-        if tl.atomic_add(arrived_ptr + group, 1, sem="acq_rel") == n_parts - 1:
+        if tl.atomic_add(arrived_ptr + program, 1, sem="acq_rel") == n_parts - 1:
             # This program is the last. It compares what all have left.
             parts = tl.arange(0, PARTS)[None, :]  # [1, PARTS]
-            offsets = parts * n + y_offsets[:, None]  # [BLOCK_M, PARTS]
-            part_mask = mask[:, None] & (parts < n_parts)  # [BLOCK_M, PARTS]
-            peaks = tl.load(partial_ptr + offsets, mask=part_mask, other=-float("inf"), cache_modifier=".cg")
+            offsets = parts * row + places[:, None]  # [BLOCK_M, PARTS]
+            peaks = tl.load(partial_ptr + offsets, mask=parts < n_parts, other=-float("inf"), cache_modifier=".cg")
             nans = peaks != peaks
             any_nans = tl.max(nans.to(tl.int32), axis=1) > 0  # [BLOCK_M]
             top = tl.where(any_nans, float("nan"), tl.max(tl.where(nans, -float("inf"), peaks), axis=1))  # [BLOCK_M]
             tl.store(y_ptr + y_offsets, top, mask=mask)
             if INDICES:
-                indices = tl.load(partial_index_ptr + offsets, mask=part_mask, other=2**62, cache_modifier=".cg")
+                indices = tl.load(partial_index_ptr + offsets, mask=parts < n_parts, other=2**62, cache_modifier=".cg")
                 tops = tl.where(any_nans[:, None], nans, peaks == top[:, None])  # [BLOCK_M, PARTS]
                 tl.store(index_ptr + y_offsets, tl.min(tl.where(tops, indices, 2**62), axis=1), mask=mask)
-            tl.store(arrived_ptr + group, 0)
+            tl.store(arrived_ptr + program, 0)
 # --8<-- [end:kernel]
 
 
@@ -99,14 +102,14 @@ def max_planned(x: torch.Tensor, y: torch.Tensor, index: torch.Tensor | None, pl
     partial = arrived = y
     partial_index = found = y if index is None else index
     if plan.parts > 1:
-        partial = torch.empty((plan.parts, y.numel()), dtype=torch.float32, device=x.device)
+        partial = torch.empty(plan.parts * plan.programs * plan.block_m, dtype=torch.float32, device=x.device)
         if index is not None:
-            partial_index = torch.empty((plan.parts, y.numel()), dtype=torch.int64, device=x.device)
+            partial_index = torch.empty(plan.parts * plan.programs * plan.block_m, dtype=torch.int64, device=x.device)
         arrived = arrivals(x, plan.programs)
     sizes = (*plan.strides, plan.n_results, plan.n_terms, plan.parts)
-    meta = {"BLOCK_M": plan.block_m, "BLOCK_N": plan.block_n, "PARTS": triton.next_power_of_2(plan.parts)}
+    meta = {"OUTER": plan.n_outer > 1, "BLOCK_M": plan.block_m, "BLOCK_N": plan.block_n, "PARTS": triton.next_power_of_2(plan.parts)}
     meta |= {"INDICES": index is not None, "num_warps": plan.num_warps}
-    max_kernel[(plan.programs * plan.parts,)](x, y, found, partial, partial_index, arrived, *sizes, **meta)
+    max_kernel[(plan.programs, plan.parts)](x, y, found, partial, partial_index, arrived, *sizes, **meta)
 
 
 def max_forward(x: torch.Tensor, dim: int | None) -> tuple[torch.Tensor, torch.Tensor | None]:

@@ -72,7 +72,7 @@ def reduction_plan(x: torch.Tensor, dim: int | None) -> tuple[torch.Tensor, Plan
         block_n = min(length, 4096 // block_m)
         num_warps = 4
     programs = n_outer * -(-n_results // block_m)
-    parts = max(1, min(1024 // programs, -(-n_terms // (2 * block_n))))
+    parts = max(1, min(1024 // programs, n_terms // (2 * block_n)))
     return x, Plan(n_outer, n_results, n_terms, strides, block_m, block_n, parts, num_warps)
 
 

@@ -28,54 +28,57 @@ def sum_kernel(
     n_results,
     n_terms,
     n_parts,
+    OUTER: tl.constexpr,
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
     PARTS: tl.constexpr,
 ):
-    # This program owns BLOCK_M results, or every n_parts-th block of their terms.
-    pid = tl.program_id(0).to(tl.int64)
-    part, group = pid % n_parts, pid // n_parts
-    n_groups = tl.cdiv(n_results, BLOCK_M)
-    results = group % n_groups * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
+    # This program owns BLOCK_M results, or of their terms every n_parts-th block.
+    program, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
+    group, outer = program, 0
+    if OUTER:
+        n_groups = tl.cdiv(n_results, BLOCK_M)
+        group, outer = program % n_groups, program // n_groups
+    results = group * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
     terms = tl.arange(0, BLOCK_N).to(tl.int64)  # [BLOCK_N]
     mask = results < n_results  # [BLOCK_M]
-    x_ptr += group // n_groups * outer_stride
-    x_ptrs = x_ptr + results[:, None] * result_stride + terms[None, :] * term_stride  # [BLOCK_M, BLOCK_N]
-    # Begin with the last block, which may not be whole. It belongs to the program whose turn it is.
+    x_ptrs = x_ptr + outer * outer_stride + results[:, None] * result_stride + terms[None, :] * term_stride  # [BLOCK_M, BLOCK_N]
+    # The block at the end, which is not whole, falls to the first part; the others find nothing there.
     whole = n_terms // BLOCK_N
-    left = (n_terms - whole * BLOCK_N) * (whole % n_parts == part).to(tl.int32)
-    tail_mask = mask[:, None] & (terms < left)[None, :]  # [BLOCK_M, BLOCK_N]
-    total = tl.load(x_ptrs + tl.cast(whole, tl.int64) * BLOCK_N * term_stride, mask=tail_mask, other=0.0).to(tl.float32)
+    end = (whole + part) * BLOCK_N
+    end_mask = mask[:, None] & (terms < n_terms - end)[None, :]  # [BLOCK_M, BLOCK_N]
+    total = tl.load(x_ptrs + end * term_stride, mask=end_mask, other=0.0).to(tl.float32)
     for block in range(part, whole, n_parts):
         x = tl.load(x_ptrs + block * BLOCK_N * term_stride, mask=mask[:, None], other=0.0)
         total += x.to(tl.float32)
     y = tl.sum(total, axis=1)  # [BLOCK_M]
-    y_offsets = group // n_groups * n_results + results  # [BLOCK_M]
+    y_offsets = outer * n_results + results  # [BLOCK_M]
     if PARTS == 1:
         tl.store(y_ptr + y_offsets, y, mask=mask)
     else:
-        n = tl.num_programs(0) // n_parts // n_groups * n_results
-        tl.store(partial_ptr + part * n + y_offsets, y, mask=mask)
+        # What the parts find is laid out as [parts, programs, BLOCK_M].
+        row = tl.num_programs(0).to(tl.int64) * BLOCK_M
+        places = program * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
+        tl.store(partial_ptr + part * row + places, y)
         tl.debug_barrier()  # all of the block is stored before this program reports
-        if tl.atomic_add(arrived_ptr + group, 1, sem="acq_rel") == n_parts - 1:
+        if tl.atomic_add(arrived_ptr + program, 1, sem="acq_rel") == n_parts - 1:
             # This program is the last. It adds up what all have left, in their fixed order.
-            parts = tl.arange(0, PARTS)  # [PARTS]
-            partial_ptrs = partial_ptr + parts[None, :] * n + y_offsets[:, None]  # [BLOCK_M, PARTS]
-            partial_mask = mask[:, None] & (parts < n_parts)[None, :]
-            partial = tl.load(partial_ptrs, mask=partial_mask, other=0.0, cache_modifier=".cg")
+            parts = tl.arange(0, PARTS)[None, :]  # [1, PARTS]
+            partial_ptrs = partial_ptr + parts * row + places[:, None]  # [BLOCK_M, PARTS]
+            partial = tl.load(partial_ptrs, mask=parts < n_parts, other=0.0, cache_modifier=".cg")
             tl.store(y_ptr + y_offsets, tl.sum(partial, axis=1), mask=mask)
-            tl.store(arrived_ptr + group, 0)
+            tl.store(arrived_ptr + program, 0)
 # --8<-- [end:kernel]
 
 
 def sum_planned(x: torch.Tensor, y: torch.Tensor, plan: Plan) -> torch.Tensor:
     partial = arrived = y
     if plan.parts > 1:
-        partial = torch.empty((plan.parts, y.numel()), dtype=torch.float32, device=x.device)
+        partial = torch.empty(plan.parts * plan.programs * plan.block_m, dtype=torch.float32, device=x.device)
         arrived = arrivals(x, plan.programs)
     sizes = (*plan.strides, plan.n_results, plan.n_terms, plan.parts)
-    meta = {"BLOCK_M": plan.block_m, "BLOCK_N": plan.block_n, "PARTS": triton.next_power_of_2(plan.parts)}
-    sum_kernel[(plan.programs * plan.parts,)](x, y, partial, arrived, *sizes, **meta, num_warps=plan.num_warps)
+    meta = {"OUTER": plan.n_outer > 1, "BLOCK_M": plan.block_m, "BLOCK_N": plan.block_n, "PARTS": triton.next_power_of_2(plan.parts)}
+    sum_kernel[(plan.programs, plan.parts)](x, y, partial, arrived, *sizes, **meta, num_warps=plan.num_warps)
     return y
 
 
