@@ -15,40 +15,51 @@ import triton
 import triton.language as tl
 
 from kernels.arguments import check_count, check_countable_tensor
-from kernels.reduction import flattened
+from kernels.reduction import nearest
 
-MOST_BINS = 2**24  # beyond it float32 cannot number the bins
+MOST_BINS = 2**22  # beyond it float32 cannot number the bins and their halves
+LOCAL_BINS = 512
 LARGEST = torch.finfo(torch.float32).max
 
 
 # --8<-- [start:kernel]
 @triton.jit
 def histogram_kernel(
-    x_ptr, counts_ptr, x_stride, low, high, n_elements, n_bins, n_copies, BINS: tl.constexpr, BLOCK: tl.constexpr, LOCAL: tl.constexpr
+    x_ptr,
+    counts_ptr,
+    x_stride,
+    low,
+    high,
+    n_elements,
+    n_bins,
+    n_copies,
+    BINS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    LOCAL: tl.constexpr,
 ):
     # This program owns every num_programs-th block.
     pid = tl.program_id(0).to(tl.int64)
-    width = high - low
-    if not LOCAL:
-        counts_ptr += pid % n_copies * n_bins
     counts = tl.zeros([BINS], tl.int32)
+    counts_ptr += pid % n_copies * n_bins
+    width = high - low
+    per_width = 1.0 / width
+    ROUND: tl.constexpr = 2.0**23  # a float32 to which this is added keeps no fraction
     for start in range(pid * BLOCK, n_elements, tl.num_programs(0).to(tl.int64) * BLOCK):
         offsets = start + tl.arange(0, BLOCK)  # [BLOCK]
         mask = offsets < n_elements  # [BLOCK]
-        x = tl.load(x_ptr + offsets * x_stride, mask=mask, other=0)
+        x = tl.load(x_ptr + offsets * x_stride, mask=mask, other=0, eviction_policy="evict_first")
         if x.dtype.is_int():
-            x = x.to(tl.int64)
-            inside = mask & (x >= 0) & (x < n_bins)  # [BLOCK]
+            inside = mask & (x.to(tl.int64) >= 0) & (x.to(tl.int64) < n_bins)  # [BLOCK]
             bins = tl.where(inside, x, 0).to(tl.int32)  # [BLOCK]
         else:
             x = x.to(tl.float32)
             inside = mask & (x >= low) & (x <= high)  # [BLOCK]
             place = (x - low) * n_bins  # [BLOCK]
-            bins = tl.where(inside, place * (1.0 / width), 0.0).to(tl.int32)  # [BLOCK]
-            # Multiplying by an inverse may miss by one. What is left over is exact in a fused multiply-add, and tells.
-            left = tl.fma(-bins.to(tl.float32), width, place)  # [BLOCK]
-            bins += (left >= width).to(tl.int32) - (left < 0).to(tl.int32)
-            bins = tl.minimum(tl.maximum(bins, 0), n_bins - 1)  # [BLOCK]
+            near = (place * per_width + ROUND) - ROUND  # [BLOCK]
+            # That is the nearest number and not always the one below. The remainder, exact in a fused multiply-add, tells.
+            near -= tl.where(tl.fma(-near, width, place) < 0, 1.0, 0.0)
+            near = tl.minimum(near, n_bins - 1.0)
+            bins = tl.where(inside, near, 0.0).to(tl.int32)  # [BLOCK]
         if LOCAL:
             counts += tl.histogram(bins, BINS, mask=inside)
         else:
@@ -60,12 +71,13 @@ def histogram_kernel(
 
 
 def histogram_flat(x: torch.Tensor, counts: torch.Tensor, low: float, high: float) -> torch.Tensor:
-    n_elements, n_bins = x.shape[0], counts.shape[0]
-    local = n_bins <= 512
-    block, programs = (4096, 1056) if local else (1024, 4096)
-    grid = (min(programs, -(-n_elements // block)),)
+    """Add to `counts`, one row of bins or several that share the atomics, the elements of the one-dimensional `x`."""
+    n_copies, n_bins = counts.shape
+    local = n_bins <= LOCAL_BINS
+    block, programs = (4096, 1056) if local else (1024, 2112)
+    grid = (min(programs, -(-x.shape[0] // block)),)
     meta = {"BINS": max(32, triton.next_power_of_2(n_bins)) if local else 1, "BLOCK": block, "LOCAL": local, "num_warps": 4}
-    histogram_kernel[grid](x, counts, x.stride(0), low, high, n_elements, n_bins, 1, **meta)
+    histogram_kernel[grid](x, counts, x.stride(0), low, high, x.shape[0], n_bins, n_copies, **meta)
     return counts
 
 
@@ -96,7 +108,7 @@ def histogram(x: torch.Tensor, bins: int, min: float | None = None, max: float |
 
     Args:
         x: A tensor of any shape and strides; float32, float16 or bfloat16, or uint8, int32 or int64.
-        bins: How many bins, from 1 to 16,777,216.
+        bins: How many bins, from 1 to 4,194,304.
         min: For floats, the lower edge of the first bin. If neither edge is given they are the smallest and the largest
             element, as in `torch.histc`; finding them reads `x` once more and waits for the GPU.
         max: The upper edge of the last bin. Both edges, or neither.
@@ -133,12 +145,15 @@ def histogram(x: torch.Tensor, bins: int, min: float | None = None, max: float |
         raise ValueError(f"min, max: expected both or neither, got {min} and {max}")
     if min is not None and not x.is_floating_point():
         raise TypeError(f"min, max: expected neither for dtype {str(x.dtype).removeprefix('torch.')}, whose bins are its values")
-    low, high = histogram_range(x, bins, min, max) if x.is_floating_point() else (0.0, 0.0)
-    counts = torch.zeros(bins, dtype=torch.int64, device=x.device)
+    low, high = histogram_range(x, bins, min, max) if x.is_floating_point() else (0.0, 1.0)
+    copies = 1 if bins <= LOCAL_BINS or x.numel() < 2**20 else 128 if bins <= 8192 else 16 if bins <= 2**17 else 1
+    counts = torch.zeros((copies, bins), dtype=torch.int64, device=x.device)
     if x.numel() > 0:
+        x = x.detach().resolve_neg()
+        strides = nearest(list(zip(x.shape, x.stride(), strict=True))) or [(1, 1)]
         with torch.cuda.device_of(x):
-            histogram_flat(flattened(x.detach().resolve_neg()), counts, low, high)
-    return counts
+            histogram_flat(x.as_strided(*zip(*strides)) if len(strides) == 1 else x.reshape(-1), counts, low, high)
+    return counts[0] if copies == 1 else counts.sum(0)
 
 
 # --8<-- [start:reference]

@@ -33,6 +33,7 @@ def max_kernel(
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
     PARTS: tl.constexpr,
+    STAGES: tl.constexpr,
     INDICES: tl.constexpr,
 ):
     # This program owns BLOCK_M results, or of their terms every n_parts-th block.
@@ -50,12 +51,15 @@ def max_kernel(
     whole = n_terms // BLOCK_N
     end = (whole + part) * BLOCK_N
     end_mask = mask[:, None] & (terms < n_terms - end)[None, :]  # [BLOCK_M, BLOCK_N]
-    peak = tl.load(x_ptrs + end * term_stride, mask=end_mask, other=-float("inf")).to(tl.float32)
+    tail = tl.load(x_ptrs + end * term_stride, mask=end_mask, other=-float("inf"), eviction_policy="evict_first")
+    peak = tail.to(tl.float32)
     met = tl.zeros([BLOCK_M, BLOCK_N], tl.int32) + (whole + part).to(tl.int32)  # in which block
     own = tl.cdiv(whole - part, n_parts)
-    for turn in range(0, own):
+    for turn in tl.range(0, own, num_stages=STAGES):
         block = part + (own - 1 - turn) * n_parts
-        x = tl.load(x_ptrs + block * BLOCK_N * term_stride, mask=mask[:, None], other=-float("inf")).to(tl.float32)
+        x_block_ptrs = x_ptrs + block * BLOCK_N * term_stride
+        x_block = tl.load(x_block_ptrs, mask=mask[:, None], other=-float("inf"), eviction_policy="evict_first")
+        x = x_block.to(tl.float32)
         if INDICES:
             replaces = (x >= peak) | (x != x)
             met = tl.where(replaces, block.to(tl.int32), met)
@@ -102,24 +106,23 @@ def max_planned(x: torch.Tensor, y: torch.Tensor, index: torch.Tensor | None, pl
     partial = arrived = y
     partial_index = found = y if index is None else index
     if plan.parts > 1:
-        partial = torch.empty(plan.parts * plan.programs * plan.block_m, dtype=torch.float32, device=x.device)
+        partial = torch.empty(plan.scratch, dtype=torch.float32, device=x.device)
         if index is not None:
-            partial_index = torch.empty(plan.parts * plan.programs * plan.block_m, dtype=torch.int64, device=x.device)
+            partial_index = torch.empty(plan.scratch, dtype=torch.int64, device=x.device)
         arrived = arrivals(x, plan.programs)
-    sizes = (*plan.strides, plan.n_results, plan.n_terms, plan.parts)
-    meta = {"OUTER": plan.n_outer > 1, "BLOCK_M": plan.block_m, "BLOCK_N": plan.block_n, "PARTS": triton.next_power_of_2(plan.parts)}
-    meta |= {"INDICES": index is not None, "num_warps": plan.num_warps}
-    max_kernel[(plan.programs, plan.parts)](x, y, found, partial, partial_index, arrived, *sizes, **meta)
+    buffers = (y, found, partial, partial_index, arrived)
+    max_kernel[plan.grid](x, *buffers, *plan.sizes, **plan.meta, INDICES=index is not None)
 
 
 def max_forward(x: torch.Tensor, dim: int | None) -> tuple[torch.Tensor, torch.Tensor | None]:
-    shape = () if dim is None or x.ndim < 2 else x.shape[:dim] + x.shape[dim + 1 :]
-    y = torch.empty(shape, dtype=x.dtype, device=x.device)
-    index = None if dim is None else torch.empty(shape, dtype=torch.int64, device=x.device)
-    if x.numel() > 0:
-        with torch.cuda.device_of(x):
-            x, plan = reduction_plan(x.resolve_neg(), dim)
-            max_planned(x, y, index, plan)
+    if x.numel() == 0:
+        return tuple(torch.max(x, dim))
+    x = x.resolve_neg()
+    plan = reduction_plan(x.shape, x.stride(), dim)
+    y = torch.empty(plan.shape, dtype=x.dtype, device=x.device)
+    index = None if dim is None else torch.empty(plan.shape, dtype=torch.int64, device=x.device)
+    with torch.cuda.device_of(x):
+        max_planned(x.contiguous() if plan.copy else x, y, index, plan)
     return y, index
 
 
@@ -179,8 +182,8 @@ def max(x: torch.Tensor, dim: int | None = None) -> torch.Tensor | tuple[torch.T
     gradient evenly; with it, the gradient goes to the element at the index that was returned.
 
     Bytes:
-        For n elements of e bytes, ne read. Any dimension is searched where it lies, without a copy, for up to three
-        dimensions and for contiguous tensors of more. Other layouts that have gaps are copied first.
+        For n elements of e bytes, ne read. Any dimension is searched where it lies, without a copy. Only where what
+        remains has more than two strides, or everything is searched and has more than one, `x` is copied first.
 
     Flops:
         n comparisons.

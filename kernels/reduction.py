@@ -9,71 +9,102 @@ and walks along the terms. Where the results alone would leave the GPU idle, the
 programs, block by block: `parts` of them. Each leaves what it found in memory, and the last to finish reduces that.
 """
 
-from typing import NamedTuple
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import Any
 
 import torch
 import triton
 
 
-class Plan(NamedTuple):
-    """Where the terms of every result lie, and the tile that reduces them."""
+@dataclass(frozen=True)
+class Plan:
+    """Where the terms of every result lie, and the tiles that reduce them."""
 
+    shape: tuple[int, ...]  # of what comes out
+    copy: bool  # whether the strides leave no way but a copy
     n_outer: int
     n_results: int
     n_terms: int
-    strides: tuple[int, int, int]
+    strides: tuple[int, int, int]  # of outer, results and terms
     block_m: int
     block_n: int
     parts: int
     num_warps: int
+    stages: int
+    # What follows from these: programs a part, numbers that the parts leave, and the launch.
+    programs: int = field(init=False)
+    scratch: int = field(init=False)
+    grid: tuple[int, int] = field(init=False)
+    sizes: tuple[int, ...] = field(init=False)
+    meta: dict[str, Any] = field(init=False)
 
-    @property
-    def programs(self) -> int:
-        """How many programs there are in a part."""
-        return self.n_outer * -(-self.n_results // self.block_m)
+    def __post_init__(self) -> None:
+        programs = self.n_outer * -(-self.n_results // self.block_m)
+        meta = {"OUTER": self.n_outer > 1, "BLOCK_M": self.block_m, "BLOCK_N": self.block_n}
+        meta |= {"PARTS": triton.next_power_of_2(self.parts), "STAGES": self.stages}
+        meta["num_warps"] = self.num_warps
+        found = {
+            "programs": programs,
+            "scratch": self.parts * programs * self.block_m,
+            "grid": (programs, self.parts),
+            "sizes": (*self.strides, self.n_results, self.n_terms, self.parts),
+            "meta": meta,
+        }
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
 
 
-def flattened(x: torch.Tensor) -> torch.Tensor:
-    """All elements of `x` in the order of memory where they lie without gaps, else a copy of them."""
-    if not x.is_contiguous():
-        x = x.permute(sorted(range(x.ndim), key=x.stride, reverse=True))
-    return x.reshape(-1)
+Extents = list[tuple[int, int]]
 
 
-def collapsed(x: torch.Tensor, dim: int | None) -> tuple[torch.Tensor, int, int, int, tuple[int, int, int]]:
-    """View `x` as outer, results and terms, copying only where the strides leave no other way; with their strides."""
-    if dim is None or x.ndim < 2:
-        x = flattened(x) if dim is None else x.reshape(-1)
-        return x, 1, 1, x.shape[0], (0, 0, x.stride(0))
-    if x.ndim > 3:
-        # Neighboring dimensions become one.
-        sizes, rest = (x.shape[dim], *x.shape[dim + 1 :]), x.shape[dim + 1 :].numel()
-        x, dim = x.reshape(-1, sizes[0], rest), 1
-    others = [other for other in range(x.ndim) if other != dim]
-    if len(others) == 2 and x.stride(others[0]) == x.stride(others[1]) * x.shape[others[1]]:
-        n_outer, n_results, outer_stride = 1, x.shape[others[0]] * x.shape[others[1]], 0
-    elif len(others) == 2:
-        n_outer, n_results, outer_stride = x.shape[others[0]], x.shape[others[1]], x.stride(others[0])
+def merged(dims: Extents) -> Extents:
+    """Dimensions as pairs of size and stride, neighbors made one where a single stride serves both."""
+    found: Extents = []
+    for size, stride in dims:
+        if found and found[-1][1] == size * stride:
+            found[-1] = (found[-1][0] * size, stride)
+        elif size != 1:
+            found.append((size, stride))
+    return found
+
+
+def nearest(dims: Extents) -> Extents:
+    """The same elements with the order of memory for their order, the first of them in front as it was."""
+    return merged(sorted(dims, key=lambda pair: -pair[1]))
+
+
+@lru_cache(maxsize=4096)
+def reduction_plan(shape: tuple[int, ...], strides: tuple[int, ...], dim: int | None) -> Plan:
+    """How to reduce a tensor that is not empty. The numbers are what measured best on one GPU, an H200."""
+    dims = list(zip(shape, strides, strict=True))
+    if dim is None or not dims:
+        out, results = (), []
+        # The order of the elements does not matter, so that of memory will do.
+        terms = nearest(dims) or [(1, 1)]
     else:
-        n_outer, n_results, outer_stride = 1, x.shape[others[0]], 0
-    return x, n_outer, n_results, x.shape[dim], (outer_stride, x.stride(others[-1]), x.stride(dim))
+        out, results = shape[:dim] + shape[dim + 1 :], merged(dims[:dim] + dims[dim + 1 :])
+        terms = [dims[dim]]
+    if len(terms) > 1 or len(results) > 2:
+        contiguous = torch.empty(shape, device="meta").stride()
+        return replace(reduction_plan(shape, contiguous, dim), copy=True)
+    (n_outer, outer_stride), (n_results, result_stride) = [(1, 0)] * (2 - len(results)) + results
+    n_terms, term_stride = terms[0]
+    layout = (out, False, n_outer, n_results, n_terms, (outer_stride, result_stride, term_stride))
+    return Plan(*layout, *tiles(n_outer, n_results, n_terms, n_results == 1 or term_stride <= result_stride))
 
 
-def reduction_plan(x: torch.Tensor, dim: int | None) -> tuple[torch.Tensor, Plan]:
-    """The view of `x` that the kernels walk, and how. The numbers are what measured best on one GPU, an H200."""
-    x, n_outer, n_results, n_terms, strides = collapsed(x, dim)
-    length = max(16, triton.next_power_of_2(n_terms))
-    if strides[2] <= strides[1] or n_results == 1:
+def tiles(n_outer: int, n_results: int, n_terms: int, along_terms: bool) -> tuple[int, int, int, int, int]:
+    """BLOCK_M, BLOCK_N, parts, warps and stages; `along_terms` says that in memory the terms are the nearer neighbors."""
+    length, width = max(16, triton.next_power_of_2(n_terms)), triton.next_power_of_2(n_results)
+    if along_terms:
         block_n = min(length, 4096)
-        block_m = min(max(1, 1024 // block_n), triton.next_power_of_2(n_results))
-        num_warps = 4
+        block_m, num_warps = min(max(1, 1024 // block_n), width), 4
     else:
-        block_m = min(triton.next_power_of_2(n_results), 128)
+        block_m, num_warps = min(width, 64), 4
         block_n = min(length, 4096 // block_m)
-        num_warps = 4
     programs = n_outer * -(-n_results // block_m)
-    parts = max(1, min(1024 // programs, n_terms // (2 * block_n)))
-    return x, Plan(n_outer, n_results, n_terms, strides, block_m, block_n, parts, num_warps)
+    return block_m, block_n, max(1, min(1024 // programs, n_terms // (2 * block_n))), num_warps, 3
 
 
 SCRATCH: dict[tuple[int, int], torch.Tensor] = {}

@@ -32,6 +32,7 @@ def sum_kernel(
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
     PARTS: tl.constexpr,
+    STAGES: tl.constexpr,
 ):
     # This program owns BLOCK_M results, or of their terms every n_parts-th block.
     program, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
@@ -47,9 +48,10 @@ def sum_kernel(
     whole = n_terms // BLOCK_N
     end = (whole + part) * BLOCK_N
     end_mask = mask[:, None] & (terms < n_terms - end)[None, :]  # [BLOCK_M, BLOCK_N]
-    total = tl.load(x_ptrs + end * term_stride, mask=end_mask, other=0.0).to(tl.float32)
-    for block in range(part, whole, n_parts):
-        x = tl.load(x_ptrs + block * BLOCK_N * term_stride, mask=mask[:, None], other=0.0)
+    total = tl.load(x_ptrs + end * term_stride, mask=end_mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
+    for block in tl.range(part, whole, n_parts, num_stages=STAGES):
+        x_block_ptrs = x_ptrs + block * BLOCK_N * term_stride
+        x = tl.load(x_block_ptrs, mask=mask[:, None], other=0.0, eviction_policy="evict_first")
         total += x.to(tl.float32)
     y = tl.sum(total, axis=1)  # [BLOCK_M]
     y_offsets = outer * n_results + results  # [BLOCK_M]
@@ -74,22 +76,20 @@ def sum_kernel(
 def sum_planned(x: torch.Tensor, y: torch.Tensor, plan: Plan) -> torch.Tensor:
     partial = arrived = y
     if plan.parts > 1:
-        partial = torch.empty(plan.parts * plan.programs * plan.block_m, dtype=torch.float32, device=x.device)
+        partial = torch.empty(plan.scratch, dtype=torch.float32, device=x.device)
         arrived = arrivals(x, plan.programs)
-    sizes = (*plan.strides, plan.n_results, plan.n_terms, plan.parts)
-    meta = {"OUTER": plan.n_outer > 1, "BLOCK_M": plan.block_m, "BLOCK_N": plan.block_n, "PARTS": triton.next_power_of_2(plan.parts)}
-    sum_kernel[(plan.programs, plan.parts)](x, y, partial, arrived, *sizes, **meta, num_warps=plan.num_warps)
+    sum_kernel[plan.grid](x, y, partial, arrived, *plan.sizes, **plan.meta)
     return y
 
 
 def sum_forward(x: torch.Tensor, dim: int | None) -> torch.Tensor:
-    shape = () if dim is None or x.ndim < 2 else x.shape[:dim] + x.shape[dim + 1 :]
     if x.numel() == 0:
-        return torch.zeros(shape, dtype=x.dtype, device=x.device)
-    y = torch.empty(shape, dtype=x.dtype, device=x.device)
+        return x.sum(dim)
+    x = x.resolve_neg()
+    plan = reduction_plan(x.shape, x.stride(), dim)
+    y = torch.empty(plan.shape, dtype=x.dtype, device=x.device)
     with torch.cuda.device_of(x):
-        x, plan = reduction_plan(x.resolve_neg(), dim)
-        return sum_planned(x, y, plan)
+        return sum_planned(x.contiguous() if plan.copy else x, y, plan)
 
 
 class Sum(torch.autograd.Function):
@@ -123,8 +123,8 @@ def sum(x: torch.Tensor, dim: int | None = None) -> torch.Tensor:
     Differentiable, any number of times. The gradient is a view of the incoming one, as in PyTorch.
 
     Bytes:
-        For n elements of e bytes, ne read. Any dimension is summed where it lies, without a copy, for up to three
-        dimensions and for contiguous tensors of more. Other layouts that have gaps are copied first.
+        For n elements of e bytes, ne read. Any dimension is summed where it lies, without a copy. Only where what
+        remains has more than two strides, or everything is summed and has more than one, `x` is copied first.
 
     Flops:
         n additions.

@@ -106,7 +106,7 @@ def test_the_kernel_counts_its_elements_in_its_bins_and_no_more(n, bins, device)
     x = poisoned(torch.rand(n, generator=torch.Generator().manual_seed(0)).to(device))
     buffer = torch.full((bins + 2000,), 5, dtype=torch.int64, device=device)
     counts = buffer[1000 : 1000 + bins].zero_()
-    histogram_flat(x, counts, 0.0, 1.0)
+    histogram_flat(x, counts[None], 0.0, 1.0)
     assert torch.equal(counts, histogram_reference(x, bins, 0, 1)) and counts.sum() == n
     assert (buffer[:1000] == 5).all() and (buffer[1000 + bins :] == 5).all()
 
@@ -145,7 +145,7 @@ def test_bins_that_are_no_int_are_refused(bins, device):
 
 @pytest.mark.parametrize("bins", [0, -1, MOST_BINS + 1])
 def test_bins_out_of_range_are_refused(bins, device):
-    with pytest.raises(ValueError, match=rf"^bins: expected a number from 1 to 16777216, got {bins}$"):
+    with pytest.raises(ValueError, match=rf"^bins: expected a number from 1 to 4194304, got {bins}$"):
         histogram(torch.ones(3, device=device), bins)
 
 
