@@ -150,9 +150,10 @@ def histogram(x: torch.Tensor, bins: int, min: float | None = None, max: float |
     counts = torch.zeros((copies, bins), dtype=torch.int64, device=x.device)
     if x.numel() > 0:
         x = x.detach().resolve_neg()
-        strides = nearest(list(zip(x.shape, x.stride(), strict=True))) or [(1, 1)]
+        dims = nearest(list(zip(x.shape, x.stride(), strict=True))) or [(1, 1)]
+        flat = x.as_strided((dims[0][0],), (dims[0][1],)) if len(dims) == 1 else x.reshape(-1)
         with torch.cuda.device_of(x):
-            histogram_flat(x.as_strided(*zip(*strides)) if len(strides) == 1 else x.reshape(-1), counts, low, high)
+            histogram_flat(flat, counts, low, high)
     return counts[0] if copies == 1 else counts.sum(0)
 
 

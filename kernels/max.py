@@ -6,6 +6,8 @@ NaN counts as larger than every number. For n elements of e bytes the kernel rea
 it writes is small beside that, so the memory sets the time. `kernels.reduction` says which program compares what.
 """
 
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
@@ -114,9 +116,11 @@ def max_planned(x: torch.Tensor, y: torch.Tensor, index: torch.Tensor | None, pl
     max_kernel[plan.grid](x, *buffers, *plan.sizes, **plan.meta, INDICES=index is not None)
 
 
-def max_forward(x: torch.Tensor, dim: int | None) -> tuple[torch.Tensor, torch.Tensor | None]:
-    if x.numel() == 0:
-        return tuple(torch.max(x, dim))
+def max_forward(x: torch.Tensor, dim: int | None) -> Any:
+    """The largest element without a gradient: a pair where there is a dim, else a tensor and None."""
+    if x.numel() == 0 and dim is not None:
+        values, indices = torch.max(x, dim)
+        return values, indices
     x = x.resolve_neg()
     plan = reduction_plan(x.shape, x.stride(), dim)
     y = torch.empty(plan.shape, dtype=x.dtype, device=x.device)
@@ -200,7 +204,8 @@ def max(x: torch.Tensor, dim: int | None = None) -> torch.Tensor | tuple[torch.T
     grad = torch.is_grad_enabled() and x.requires_grad
     if dim is None:
         return Max.apply(x) if grad else max_forward(x, None)[0]
-    return torch.return_types.max(MaxAlong.apply(x, dim) if grad else max_forward(x, dim))
+    found: tuple[torch.Tensor, torch.Tensor] = MaxAlong.apply(x, dim) if grad else max_forward(x, dim)
+    return torch.return_types.max(found)
 
 
 # --8<-- [start:reference]

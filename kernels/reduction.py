@@ -70,7 +70,7 @@ def merged(dims: Extents) -> Extents:
 
 
 def nearest(dims: Extents) -> Extents:
-    """The same elements with the order of memory for their order, the first of them in front as it was."""
+    """The same elements in the order of memory, for whoever does not mind in which order they come."""
     return merged(sorted(dims, key=lambda pair: -pair[1]))
 
 
@@ -78,9 +78,9 @@ def nearest(dims: Extents) -> Extents:
 def reduction_plan(shape: tuple[int, ...], strides: tuple[int, ...], dim: int | None) -> Plan:
     """How to reduce a tensor that is not empty. The numbers are what measured best on one GPU, an H200."""
     dims = list(zip(shape, strides, strict=True))
+    out: tuple[int, ...] = ()
+    results: Extents = []
     if dim is None or not dims:
-        out, results = (), []
-        # The order of the elements does not matter, so that of memory will do.
         terms = nearest(dims) or [(1, 1)]
     else:
         out, results = shape[:dim] + shape[dim + 1 :], merged(dims[:dim] + dims[dim + 1 :])

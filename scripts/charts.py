@@ -20,6 +20,7 @@ from scripts import (
     chart_masking,
     chart_memory,
     chart_patterns,
+    chart_reductions,
     chart_softmax,
     chart_why,
     records,
@@ -34,6 +35,7 @@ CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
     **chart_masking.CHARTS,
     **chart_memory.CHARTS,
     **chart_patterns.CHARTS,
+    **chart_reductions.CHARTS,
     **chart_softmax.CHARTS,
     **chart_why.CHARTS,
 }

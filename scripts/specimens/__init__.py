@@ -91,13 +91,20 @@ def collected() -> list[Specimen]:
 
 
 def jitted_functions() -> list[str]:
-    """Every function under @triton.jit in kernels and snippets, as path:name."""
+    """Every kernel under @triton.jit in kernels and snippets, as path:name.
+
+    A function that returns a value is no kernel: kernels call it, and it is compiled with them.
+    """
     found = []
     for path in sorted([*(ROOT / "kernels").glob("*.py"), *(ROOT / "snippets").rglob("*.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and any(is_jit(decorator) for decorator in node.decorator_list):
+            if isinstance(node, ast.FunctionDef) and any(map(is_jit, node.decorator_list)) and not returns_value(node):
                 found.append(f"{path.relative_to(ROOT).as_posix()}:{node.name}")
     return found
+
+
+def returns_value(function: ast.FunctionDef) -> bool:
+    return any(isinstance(node, ast.Return) and node.value is not None for node in ast.walk(function))
 
 
 def is_jit(decorator: ast.expr) -> bool:

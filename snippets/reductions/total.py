@@ -28,7 +28,8 @@ def meet_kernel(
     else:
         tl.store(partial_ptr + pid, total)
     if WAY == "last":
-        if tl.atomic_add(arrived_ptr, 1) == PROGRAMS - 1:  # all others have been here
+        before = tl.atomic_add(arrived_ptr, 1)
+        if before == PROGRAMS - 1:  # all others have been here
             partial = tl.load(partial_ptr + tl.arange(0, PROGRAMS))
             tl.store(out_ptr, tl.sum(partial, axis=0))
             tl.store(arrived_ptr, 0)  # ready for the next launch
@@ -36,22 +37,20 @@ def meet_kernel(
 
 
 # --8<-- [start:use]
-arrived = {}
+device = "cuda" if torch.cuda.is_available() else "cpu"
+arrived = torch.zeros((), dtype=torch.int32, device=device)  # each launch leaves it at zero
 
 
 def total(x, way, programs=512, block=2048):
-    out = torch.zeros((), device=x.device)
-    partial = torch.empty(programs, device=x.device)
-    if x.device not in arrived:
-        arrived[x.device] = torch.zeros((), dtype=torch.int32, device=x.device)
-    buffers = out, partial, arrived[x.device]
-    meet_kernel[(programs,)](x, *buffers, x.numel(), block, programs, way)
+    out = torch.zeros((), device=device)
+    partial = torch.empty(programs, device=device)
+    sizes = (x.numel(), block, programs)
+    meet_kernel[(programs,)](x, out, partial, arrived, *sizes, way)
     if way == "two launches":
         meet_kernel[(1,)](partial, out, out, out, programs, programs, 1, way)
     return out
 
 
-device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.rand(100_000, device=device)
 for way in ("two launches", "atomic", "last", "last"):
     torch.testing.assert_close(total(x, way, programs=16), x.sum(), rtol=1e-4, atol=0)

@@ -30,7 +30,8 @@ def meet_again_kernel(
     else:
         tl.store(partial_ptr + pid, total)
     if WAY == "last":
-        if tl.atomic_add(arrived_ptr, 1) == PROGRAMS - 1:  # all others have been here
+        before = tl.atomic_add(arrived_ptr, 1)
+        if before == PROGRAMS - 1:  # all others have been here
             partial = tl.load(partial_ptr + tl.arange(0, PROGRAMS))
             tl.store(out_ptr, tl.sum(partial, axis=0))
             tl.store(arrived_ptr, 0)  # ready for the next launch
