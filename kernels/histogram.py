@@ -74,9 +74,10 @@ def histogram_flat(x: torch.Tensor, counts: torch.Tensor, low: float, high: floa
     """Add to `counts`, one row of bins or several that share the atomics, the elements of the one-dimensional `x`."""
     n_copies, n_bins = counts.shape
     local = n_bins <= LOCAL_BINS
-    block, programs = (4096, 1056) if local else (1024, 2112)
+    block, programs, num_warps = (4096, 1056, 4 if n_bins <= 64 else 8) if local else (512, 4224, 4)
     grid = (min(programs, -(-x.shape[0] // block)),)
-    meta = {"BINS": max(32, triton.next_power_of_2(n_bins)) if local else 1, "BLOCK": block, "LOCAL": local, "num_warps": 4}
+    width = max(32, triton.next_power_of_2(n_bins)) if local else 1
+    meta = {"BINS": width, "BLOCK": block, "LOCAL": local, "num_warps": num_warps}
     histogram_kernel[grid](x, counts, x.stride(0), low, high, x.shape[0], n_bins, n_copies, **meta)
     return counts
 
@@ -157,7 +158,6 @@ def histogram(x: torch.Tensor, bins: int, min: float | None = None, max: float |
     return counts[0] if copies == 1 else counts.sum(0)
 
 
-# --8<-- [start:reference]
 def histogram_reference(x: torch.Tensor, bins: int, min: float | None = None, max: float | None = None) -> torch.Tensor:
     """The same operation in plain PyTorch, for edges apart from each other."""
     x = x.flatten()
@@ -169,4 +169,3 @@ def histogram_reference(x: torch.Tensor, bins: int, min: float | None = None, ma
     x = x[(x >= low) & (x <= high)]
     place = ((x - low) * bins).double() / (high - low).double()
     return torch.bincount(place.long().clamp(max=bins - 1), minlength=bins)
-# --8<-- [end:reference]

@@ -16,7 +16,6 @@ from kernels.arguments import check_dim, check_float_tensor
 from kernels.reduction import Plan, arrivals, reduction_plan
 
 
-# --8<-- [start:kernel]
 @triton.jit
 def max_kernel(
     x_ptr,
@@ -101,7 +100,6 @@ def max_kernel(
                 tops = tl.where(any_nans[:, None], nans, peaks == top[:, None])  # [BLOCK_M, PARTS]
                 tl.store(index_ptr + y_offsets, tl.min(tl.where(tops, indices, 2**62), axis=1), mask=mask)
             tl.store(arrived_ptr + program, 0)
-# --8<-- [end:kernel]
 
 
 def max_planned(x: torch.Tensor, y: torch.Tensor, index: torch.Tensor | None, plan: Plan) -> None:
@@ -122,7 +120,7 @@ def max_forward(x: torch.Tensor, dim: int | None) -> Any:
         values, indices = torch.max(x, dim)
         return values, indices
     x = x.resolve_neg()
-    plan = reduction_plan(x.shape, x.stride(), dim)
+    plan = reduction_plan(x.shape, x.stride(), dim, indices=dim is not None)
     y = torch.empty(plan.shape, dtype=x.dtype, device=x.device)
     index = None if dim is None else torch.empty(plan.shape, dtype=torch.int64, device=x.device)
     with torch.cuda.device_of(x):
@@ -208,8 +206,6 @@ def max(x: torch.Tensor, dim: int | None = None) -> torch.Tensor | tuple[torch.T
     return torch.return_types.max(found)
 
 
-# --8<-- [start:reference]
 def max_reference(x: torch.Tensor, dim: int | None = None) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """The same operation in plain PyTorch."""
     return torch.max(x) if dim is None else torch.max(x, dim)
-# --8<-- [end:reference]

@@ -75,8 +75,8 @@ def nearest(dims: Extents) -> Extents:
 
 
 @lru_cache(maxsize=4096)
-def reduction_plan(shape: tuple[int, ...], strides: tuple[int, ...], dim: int | None) -> Plan:
-    """How to reduce a tensor that is not empty. The numbers are what measured best on one GPU, an H200."""
+def reduction_plan(shape: tuple[int, ...], strides: tuple[int, ...], dim: int | None, indices: bool = False) -> Plan:
+    """How to reduce a tensor that is not empty."""
     dims = list(zip(shape, strides, strict=True))
     out: tuple[int, ...] = ()
     results: Extents = []
@@ -87,24 +87,37 @@ def reduction_plan(shape: tuple[int, ...], strides: tuple[int, ...], dim: int | 
         terms = [dims[dim]]
     if len(terms) > 1 or len(results) > 2:
         contiguous = torch.empty(shape, device="meta").stride()
-        return replace(reduction_plan(shape, contiguous, dim), copy=True)
+        return replace(reduction_plan(shape, contiguous, dim, indices), copy=True)
     (n_outer, outer_stride), (n_results, result_stride) = [(1, 0)] * (2 - len(results)) + results
     n_terms, term_stride = terms[0]
+    near = "terms" if n_results == 1 or term_stride <= result_stride else "results" if term_stride % 8 == 0 else "unaligned results"
     layout = (out, False, n_outer, n_results, n_terms, (outer_stride, result_stride, term_stride))
-    return Plan(*layout, *tiles(n_outer, n_results, n_terms, n_results == 1 or term_stride <= result_stride))
+    return Plan(*layout, *tiles(n_outer, n_results, n_terms, near, indices))
 
 
-def tiles(n_outer: int, n_results: int, n_terms: int, along_terms: bool) -> tuple[int, int, int, int, int]:
-    """BLOCK_M, BLOCK_N, parts, warps and stages; `along_terms` says that in memory the terms are the nearer neighbors."""
+def tiles(n_outer: int, n_results: int, n_terms: int, near: str, indices: bool) -> tuple[int, int, int, int, int]:
+    """BLOCK_M, BLOCK_N, parts, warps and stages, for `terms` or `results` that are neighbors in memory.
+
+    The numbers are what measured best on one GPU, an H200. Indices take registers, and so smaller blocks.
+    """
     length, width = max(16, triton.next_power_of_2(n_terms)), triton.next_power_of_2(n_results)
-    if along_terms:
-        block_n = min(length, 4096)
-        block_m, num_warps = min(max(1, 1024 // block_n), width), 4
+    if near != "terms":
+        aligned = near == "results"
+        # What the parts leave for a tile must fit a program too, so fewer results have narrower tiles.
+        block_m, wanted = (64, 512 if aligned else 1024) if n_results >= 256 else (min(width, 16), 512)
+        block_n, num_warps, stages = min(length, (4096 if aligned and not indices else 2048) // block_m), 4, 3 if aligned else 1
+    elif n_terms <= 1024:
+        block_m, block_n = min(max(1, (1024 if indices or length > 512 else 2048) // length), width), length
+        num_warps, stages, wanted = 1 if length <= 512 else 4, 1, 0
+    elif n_outer * n_results * n_terms >= 2**27:
+        block_m, block_n, num_warps, stages, wanted = 1, 4096 if indices else 8192, 8, 3, 1024
+    elif indices and n_outer * n_results >= 512:
+        block_m, block_n, num_warps, stages, wanted = 1, 512, 1, 1, 0
     else:
-        block_m, num_warps = min(width, 64), 4
-        block_n = min(length, 4096 // block_m)
+        block_m, block_n, num_warps, stages, wanted = 1, 2048, 4, 1, 2048
     programs = n_outer * -(-n_results // block_m)
-    return block_m, block_n, max(1, min(1024 // programs, n_terms // (2 * block_n))), num_warps, 3
+    parts = max(1, min(wanted // programs, n_terms // block_n, 1024))
+    return block_m, block_n, parts, num_warps, stages
 
 
 SCRATCH: dict[tuple[int, int], torch.Tensor] = {}

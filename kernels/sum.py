@@ -140,8 +140,6 @@ def sum(x: torch.Tensor, dim: int | None = None) -> torch.Tensor:
     return sum_forward(x, dim)
 
 
-# --8<-- [start:reference]
 def sum_reference(x: torch.Tensor, dim: int | None = None) -> torch.Tensor:
     """The same operation in plain PyTorch."""
     return x.float().sum(dim).to(x.dtype)
-# --8<-- [end:reference]

@@ -171,7 +171,8 @@ class Case:
         return min(self.ratio(name)[1] for name in PEERS if self.ratio(name))
 
 
-def reductions_shapes(record: Record) -> Chart:
+def reductions_shapes(sums: Record, maxima: Record) -> Chart:
+    record = {"measurements": sums["measurements"] + maxima["measurements"]}
     keys = dict.fromkeys((row["timing"], row["op"], row["shape"], row["dtype"]) for row in record["measurements"])
     kinds = [name + (f"_dim{dim}" if dim else "") for name, dim in product(KINDS, WHERE)]
     panels: dict[str, list[Case]] = {timing: [] for timing in TIMINGS}
@@ -256,5 +257,5 @@ def draw_cases(canvas: Canvas, box: Box, cases: list[Case], peers: list[str], li
 CHARTS = {
     "reductions_ways": (reductions_ways, ("reductions/benchmark_total",)),
     "reductions_contention": (reductions_contention, ("reductions/benchmark_atomics",)),
-    "reductions_shapes": (reductions_shapes, ("reductions/benchmark",)),
+    "reductions_shapes": (reductions_shapes, ("reductions/benchmark", "reductions/benchmark_max")),
 }

@@ -117,7 +117,8 @@ def launch_of(specimen: Specimen) -> Launch:
     module = load(specimen.path)
     function = getattr(module, specimen.function)
     if not specimen.launcher:
-        return function, dict(specimen.arguments), {}
+        options = {name: value for name, value in specimen.arguments.items() if name not in function.arg_names}
+        return function, {name: specimen.arguments[name] for name in function.arg_names}, options
     launches = record_launches(getattr(module, specimen.launcher), type(function), specimen.shape, specimen.dtype)
     if len(launches) != 1 or launches[0][0] is not function:
         raise ValueError(

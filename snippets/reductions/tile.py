@@ -1,5 +1,4 @@
 """Sums along rows and along columns: one kernel, and the tile decides."""
-# --8<-- [start:imports]
 import os
 
 import torch
@@ -11,7 +10,6 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-# --8<-- [end:imports]
 
 
 # --8<-- [start:kernel]

@@ -1,4 +1,5 @@
 """The sum of a whole array in three ways: two launches, atomics, and one launch whose last program finishes."""
+# --8<-- [start:imports]
 import os
 
 import torch
@@ -9,6 +10,7 @@ if not torch.cuda.is_available():
 
 import triton
 import triton.language as tl
+# --8<-- [end:imports]
 
 
 # --8<-- [start:kernel]

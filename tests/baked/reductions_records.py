@@ -43,5 +43,6 @@ def records_of_reductions(synthetic: Callable[..., dict[str, Any]]) -> list[dict
     return [
         synthetic("reductions/benchmark_total", measurements=total),
         synthetic("reductions/benchmark_atomics", measurements=atomics),
-        synthetic("reductions/benchmark", measurements=shapes),
+        synthetic("reductions/benchmark", measurements=[row for row in shapes if row["op"].startswith("sum")]),
+        synthetic("reductions/benchmark_max", measurements=[row for row in shapes if row["op"].startswith("max")]),
     ]

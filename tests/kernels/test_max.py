@@ -243,7 +243,7 @@ def test_more_than_two_to_the_31_elements(dim, device):
     need_free_memory(20)
     for shape in ((2**21 + 3, 1024), (1024, 2**21 + 3), (1, 2**31 + 5), (2**31 + 5, 1)):
         x = torch.zeros(shape, device=device, dtype=torch.bfloat16)
-        x[-1, -1], x[0, -1], x[-1, 0] = 3, 1, 2
+        x[0, -1], x[-1, 0], x[-1, -1] = 1, 2, 3
         found = max_(x, dim)
         if dim is None:
             assert found == 3

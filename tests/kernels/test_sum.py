@@ -122,18 +122,11 @@ def test_permuted_dimensions(order, device):
         assert_sum(sum_(x, dim), x, dim)
 
 
-def test_nothing_is_copied_that_has_strides_enough(device):
+def test_layouts_that_have_to_be_copied(device):
     x = random(6, 7, 8, device=device)
-    for view in (x, x.mT, x[:, ::2], x[..., 1:-1], x.permute(2, 0, 1), x.view(6, 7, 4, 2), x.expand(3, 6, 7, 8).mT[0]):
-        for dim in range(view.ndim):
-            assert not reduction_plan(view.shape, view.stride(), dim).copy, (view.shape, view.stride(), dim)
-    for view in (x, x.mT, x.permute(2, 0, 1), x[..., ::2], x[0, :, ::4]):
-        assert not reduction_plan(view.shape, view.stride(), None).copy
-    for view in (x[:, 1:3], x[..., :3]):
-        assert reduction_plan(view.shape, view.stride(), None).copy
-    for view in (x.view(2, 3, 7, 8)[:, ::2, :, ::2],):
-        assert reduction_plan(view.shape, view.stride(), 2).copy
-        assert_sum(sum_(view, 2), view, 2)
+    for view, dim in ((x[:, 1:3], None), (x[..., :3], None), (x.view(2, 3, 7, 8)[:, ::2, :, ::2], 2)):
+        assert reduction_plan(view.shape, view.stride(), dim).copy
+        assert_sum(sum_(view, dim), view, dim)
 
 
 @pytest.mark.parametrize("shape", [(0,), (0, 3), (3, 0), (2, 0, 3)], ids=str)
