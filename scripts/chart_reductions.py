@@ -1,6 +1,7 @@
 """The charts of *Reductions*: ways to add up an array, what contention costs an atomic, and the library beside its peers."""
 
 import math
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
@@ -254,7 +255,7 @@ def draw_cases(canvas: Canvas, box: Box, cases: list[Case], peers: list[str], li
     return axes
 
 
-CHARTS = {
+CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
     "reductions_ways": (reductions_ways, ("reductions/benchmark_total",)),
     "reductions_contention": (reductions_contention, ("reductions/benchmark_atomics",)),
     "reductions_shapes": (reductions_shapes, ("reductions/benchmark", "reductions/benchmark_max")),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from scripts.specimens import SHARED_BYTES, X_AND_OUT, X_AND_Y, Specimen, called
+from scripts.specimens import X_AND_OUT, X_AND_Y, Specimen, called
 
 # Blocks that are read ahead wait in shared memory: two of them, of up to 8192 elements of four bytes.
 AHEAD_BYTES = 2 * 8192 * 4
