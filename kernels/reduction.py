@@ -90,7 +90,9 @@ def reduction_plan(shape: tuple[int, ...], strides: tuple[int, ...], dim: int | 
         return replace(reduction_plan(shape, contiguous, dim, indices), copy=True)
     (n_outer, outer_stride), (n_results, result_stride) = [(1, 0)] * (2 - len(results)) + results
     n_terms, term_stride = terms[0]
-    near = "terms" if n_results == 1 or term_stride <= result_stride else "results" if term_stride % 8 == 0 else "unaligned results"
+    near = "results" if term_stride % 8 == 0 else "unaligned results"
+    if n_results == 1 or term_stride <= result_stride:
+        near = "terms"
     layout = (out, False, n_outer, n_results, n_terms, (outer_stride, result_stride, term_stride))
     return Plan(*layout, *tiles(n_outer, n_results, n_terms, near, indices))
 
