@@ -45,7 +45,7 @@ def check_dim(name: str, dim: int, tensor: torch.Tensor) -> int:
     """
     if not isinstance(dim, int) or isinstance(dim, bool):
         raise TypeError(f"{name}: expected an int, got {type(dim).__name__}")
-    rank = max(tensor.ndim, 1)
+    rank = tensor.ndim or 1
     if not -rank <= dim < rank:
         raise ValueError(f"{name}: expected a dimension from {-rank} to {rank - 1} for shape {tuple(tensor.shape)}, got {dim}")
     return dim % rank

@@ -76,7 +76,7 @@ def histogram_flat(x: torch.Tensor, counts: torch.Tensor, low: float, high: floa
     local = n_bins <= LOCAL_BINS
     block, programs, num_warps = (4096, 1056, 4 if n_bins <= 64 else 8) if local else (512, 4224, 4)
     grid = (min(programs, -(-x.shape[0] // block)),)
-    width = max(32, triton.next_power_of_2(n_bins)) if local else 1
+    width = triton.next_power_of_2(n_bins if n_bins > 32 else 32) if local else 1
     meta = {"BINS": width, "BLOCK": block, "LOCAL": local, "num_warps": num_warps}
     histogram_kernel[grid](x, counts, x.stride(0), low, high, x.shape[0], n_bins, n_copies, **meta)
     return counts

@@ -102,14 +102,14 @@ def tiles(n_outer: int, n_results: int, n_terms: int, near: str, indices: bool) 
 
     The numbers are what measured best on one GPU, an H200. Indices take registers, and so smaller blocks.
     """
-    length, width = max(16, triton.next_power_of_2(n_terms)), triton.next_power_of_2(n_results)
+    length, width = triton.next_power_of_2(n_terms if n_terms > 16 else 16), triton.next_power_of_2(n_results)
     if near != "terms":
         aligned = near == "results"
         # What the parts leave for a tile must fit a program too, so fewer results have narrower tiles.
         block_m, wanted = (64, 512 if aligned else 1024) if n_results >= 256 else (min(width, 16), 512)
         block_n, num_warps, stages = min(length, (4096 if aligned and not indices else 2048) // block_m), 4, 3 if aligned else 1
     elif n_terms <= 1024:
-        block_m, block_n = min(max(1, (1024 if indices or length > 512 else 2048) // length), width), length
+        block_m, block_n = min((1024 if indices or length > 512 else 2048) // length, width), length
         num_warps, stages, wanted = 1 if length <= 512 else 4, 1, 0
     elif n_outer * n_results * n_terms >= 2**27:
         block_m, block_n, num_warps, stages, wanted = 1, 4096 if indices else 8192, 8, 3, 1024
@@ -118,7 +118,7 @@ def tiles(n_outer: int, n_results: int, n_terms: int, near: str, indices: bool) 
     else:
         block_m, block_n, num_warps, stages, wanted = 1, 2048, 4, 1, 2048
     programs = n_outer * -(-n_results // block_m)
-    parts = max(1, min(wanted // programs, n_terms // block_n, 1024))
+    parts = min(wanted // programs, n_terms // block_n, 1024) or 1
     return block_m, block_n, parts, num_warps, stages
 
 
@@ -135,5 +135,5 @@ def arrivals(x: torch.Tensor, count: int) -> torch.Tensor:
         return torch.zeros(count, dtype=torch.int32, device=x.device)
     key = (x.get_device(), torch.cuda.current_stream(x.device).cuda_stream)
     if key not in SCRATCH or SCRATCH[key].shape[0] < count:
-        SCRATCH[key] = torch.zeros(max(count, 1024), dtype=torch.int32, device=x.device)
+        SCRATCH[key] = torch.zeros(count if count > 1024 else 1024, dtype=torch.int32, device=x.device)
     return SCRATCH[key]

@@ -7,16 +7,16 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-from kernels.histogram import histogram
-from kernels.max import max as max_
-from kernels.sum import sum as sum_
-
 # --8<-- [start:uses]
+from kernels.histogram import histogram
+from kernels.max import max  # these two take the place of Python's own
+from kernels.sum import sum
+
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(60, 50, 40, device=device)
-torch.testing.assert_close(sum_(x), x.sum(), rtol=1e-4, atol=1e-3)
-torch.testing.assert_close(sum_(x, dim=1), x.sum(dim=1), rtol=1e-4, atol=1e-4)
-values, indices = max_(x, dim=0)
+torch.testing.assert_close(sum(x), x.sum(), rtol=1e-4, atol=1e-3)
+torch.testing.assert_close(sum(x, dim=1), x.sum(dim=1), rtol=1e-4, atol=1e-4)
+values, indices = max(x, dim=0)
 assert torch.equal(values, x.max(dim=0).values)
 assert torch.equal(indices, x.max(dim=0).indices)
 counts = histogram(x, bins=20, min=-2, max=2)
