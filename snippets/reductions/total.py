@@ -1,5 +1,4 @@
 """The sum of a whole array in three ways: two launches, atomics, and one launch whose last program finishes."""
-# --8<-- [start:imports]
 import os
 
 import torch
@@ -8,6 +7,8 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
+# --8<-- [start:imports]
+import torch
 import triton
 import triton.language as tl
 # --8<-- [end:imports]
