@@ -54,7 +54,7 @@ def reduction(kernel: str, label: str, dtype: str, registers: int, spills: int, 
 LIBRARY = [reduction("sum.py:sum_kernel", label, dtype, 128, 0) for label in REDUCTIONS for dtype in ("fp32", "bf16")]
 INDEX_OF = {"index_ptr": "*i64", "partial_index_ptr": "*i64"}
 LIBRARY += [
-    reduction("max.py:max_kernel", label, dtype, 255, 8 if label == "columns" else 0, **INDEX_OF, INDICES=indices)
+    reduction("max_tile.py:max_kernel", label, dtype, 255, 8 if label == "columns" else 0, **INDEX_OF, INDICES=indices)
     for label in REDUCTIONS
     for dtype in ("fp32", "bf16")
     for indices in (False, True)

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from kernels import max as max_  # the builtin keeps its name here
-from kernels.max import max_planned, max_reference
+from kernels.max import max_reference
+from kernels.max_tile import max_planned
 from kernels.reduction import reduction_plan
 from tests.kernels.numerics import DTYPES, VIEWS, assert_guard_untouched, guarded, poisoned, random
 from tests.needs import need_free_memory, needs
@@ -85,7 +86,7 @@ def test_all_of_it_where_terms_fill_their_blocks_and_do_not(parts, terms, device
 
 
 def test_the_last_program_leaves_the_counters_at_zero(device, monkeypatch):
-    module, lent = importlib.import_module("kernels.max"), []
+    module, lent = importlib.import_module("kernels.max_tile"), []
 
     def lend(x, count):
         lent.append(torch.zeros(count + 1, dtype=torch.int32, device=device))
