@@ -24,7 +24,7 @@ from scripts.chart_data import (
 )
 from scripts.chart_style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas
 
-WAYS = ("last", "two_launches", "atomic", "lock", "eager")
+WAYS = ("blockwise", "last", "two_launches", "atomic", "lock", "eager")
 ADDITIONS = {"contend": ("relaxed", "ordered", "floats"), "contend_scattered": ("scattered",)}
 PEERS = ("eager", "compile", "compile_max")
 KINDS = {"sum": "Sum", "max": "Maximum"}

@@ -102,7 +102,7 @@ SERIES = {
     "masked": Series("Mask everywhere", "ours", "o", width=2.4),
     "split": Series("Mask in the last program", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
     "maskless": Series("No mask", "peer-4", "v", dashes=(3.5, 1.5)),
-    "last": Series("One launch, the last program finishes", "ours", "o", width=2.4),
+    "last": Series("One launch, the last program finishes", "ours", "s", dashes=(6, 2.5), hollow=True),
     "two_launches": Series("Two launches", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
     "lock": Series("A lock", "peer-4", "v", dashes=(3.5, 1.5)),
     "relaxed": Series("Integers, relaxed", "ours", "o", width=2.4),

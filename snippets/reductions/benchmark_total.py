@@ -1,4 +1,4 @@
-"""Time the three ways to sum an array, and a fourth with a lock, over sizes."""
+"""Time three ways to sum an array, a fourth with a lock, and the library's, over sizes."""
 # needs: cuda
 import sys
 
@@ -12,6 +12,7 @@ import triton
 import triton.language as tl
 
 from kernels.benchmark import Benchmark
+from kernels.sum import sum
 
 
 @triton.jit
@@ -63,7 +64,7 @@ for power in (16, 18, 20, 22, 24, 26, 28):
     x = torch.rand(2**power, device="cuda")
     ways = ["two_launches", "atomic", "last"] + ["lock"] * (power in (20, 24, 28))
     functions = {way: lambda way=way: total(x, way) for way in ways}
-    functions["eager"] = lambda: x.sum()
+    functions |= {"blockwise": lambda: sum(x), "eager": lambda: x.sum()}
     expected = x.double().sum()
     benchmark.case("total", "fwd", str(2**power), x.dtype, x.nbytes, x.numel(), functions, expected)
 benchmark.finish()
