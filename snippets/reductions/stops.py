@@ -10,11 +10,9 @@ if not torch.cuda.is_available():
 
 from kernels.histogram import histogram
 
-# --8<-- [start:stops]
 x = torch.full((2**26,), 0.5, device="cuda")
 for bins in (4096, 65_536):
     floats = torch.histc(x, bins, min=0, max=1)
     integers = histogram(x, bins, min=0, max=1)
     print(f"{bins:6,} bins: histc counts {floats.max().item():,.0f} of {x.numel():,},", end=" ")
     print(f"integers {integers.max().item():,}")
-# --8<-- [end:stops]
