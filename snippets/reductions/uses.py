@@ -9,7 +9,7 @@ if not torch.cuda.is_available():
 
 # --8<-- [start:uses]
 from kernels.histogram import histogram
-from kernels.max import max  # these two take the place of Python's own
+from kernels.max import max
 from kernels.sum import sum
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
