@@ -25,6 +25,7 @@ from scripts import (
     chart_memory,
     chart_norms,
     chart_patterns,
+    chart_reductions,
     chart_softmax,
     chart_why,
     records,
@@ -44,6 +45,7 @@ CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
     **chart_memory.CHARTS,
     **chart_norms.CHARTS,
     **chart_patterns.CHARTS,
+    **chart_reductions.CHARTS,
     **chart_softmax.CHARTS,
     **chart_why.CHARTS,
 }
