@@ -117,14 +117,14 @@ def launch_of(specimen: Specimen) -> Launch:
     module = load(specimen.path)
     function = getattr(module, specimen.function)
     if not specimen.launcher:
-        options = {name: value for name, value in specimen.arguments.items() if name not in function.arg_names}
-        return function, {name: specimen.arguments[name] for name in function.arg_names}, options
+        return function, dict(specimen.arguments), dict(specimen.options)
     launches = record_launches(getattr(module, specimen.launcher), type(function), specimen.shape, specimen.dtype)
-    if len(launches) != 1 or launches[0][0] is not function:
+    wanted = [launch for launch in launches if launch[0] is function]
+    if len(wanted) != 1:
         raise ValueError(
             f"{specimen.launcher} launches {[launch[0].__name__ for launch in launches]}, not {specimen.function} once"
         )
-    return launches[0]
+    return wanted[0]
 
 
 def load(path: str) -> ModuleType:
@@ -160,7 +160,8 @@ def record_launches(launcher: Any, kernel_type: Any, shape: tuple[int, ...], dty
         launches.append((self, dict(arguments), {name: value for name, value in keywords.items() if name not in given}))
 
     like = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[dtype]
-    tensors = [torch.empty(shape, dtype=like, device="meta") for _ in inspect.signature(launcher).parameters]
+    required = [p for p in inspect.signature(launcher).parameters.values() if p.default is p.empty]
+    tensors = [torch.empty(shape, dtype=like, device="meta") for _ in required]
     run, kernel_type.run = kernel_type.run, record
     try:
         launcher(*tensors)
@@ -201,7 +202,7 @@ def specialized(value: Any) -> tuple[str, bool]:
         return name, value.data_ptr() % 16 == 0
     if isinstance(value, float):
         return "fp32", False
-    if isinstance(value, bool) or value == 1:
+    if value is None or isinstance(value, bool) or value == 1:
         return "constexpr", False
     return "i32" if -(2**31) <= value < 2**31 else "i64", value % 16 == 0
 
