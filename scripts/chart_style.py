@@ -103,8 +103,8 @@ SERIES = {
     "taken": Series("Time", "peer-2", "^", dashes=(6, 2.5)),
     "masked": Series("Mask everywhere", "ours", "o", width=2.4),
     "split": Series("Mask in the last program", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
-    "flash_triton": Series("flash-attn", "peer-1", "^", dashes=(2, 2)),
     "maskless": Series("No mask", "peer-4", "v", dashes=(3.5, 1.5)),
+    "one_each": Series("One draw an element", "ours", "o", dashes=(2, 2.5), hollow=True),
     "last": Series("One launch, the last program finishes", "ours", "s", dashes=(6, 2.5), hollow=True),
     "two_launches": Series("Two launches", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
     "lock": Series("A lock", "peer-4", "v", dashes=(3.5, 1.5)),
@@ -112,7 +112,6 @@ SERIES = {
     "ordered": Series("Integers, acquire and release", "peer-1", "s", dashes=(6, 2.5)),
     "floats": Series("Floats, relaxed", "peer-2", "^", dashes=(1.2, 1.8)),
     "scattered": Series("Integers, neighbors far apart", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
-    "one_each": Series("One draw an element", "ours", "o", dashes=(2, 2.5), hollow=True),
 }
 
 

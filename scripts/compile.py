@@ -117,7 +117,9 @@ def launch_of(specimen: Specimen) -> Launch:
     module = load(specimen.path)
     function = getattr(module, specimen.function)
     if not specimen.launcher:
-        return function, dict(specimen.arguments), dict(specimen.options)
+        given = {name: value for name, value in specimen.arguments.items() if name in function.arg_names}
+        options = {name: value for name, value in specimen.arguments.items() if name not in function.arg_names}
+        return function, given, options | specimen.options
     launches = record_launches(getattr(module, specimen.launcher), type(function), specimen.shape, specimen.dtype)
     wanted = [launch for launch in launches if launch[0] is function]
     if len(wanted) != 1:

@@ -48,8 +48,7 @@ def reduction(kernel: str, label: str, dtype: str, registers: int, spills: int, 
     constants = INDEXED.get(label, constants) if more.get("INDICES") else constants
     arguments |= {"n_results": n_results, "n_terms": n_terms, "n_parts": n_parts, **constants, **more}
     name = f"{label}-{'indices-' if more.get('INDICES') else ''}{dtype}"
-    options = {"num_warps": arguments.pop("num_warps")}
-    return Specimen(f"kernels/{kernel}", name, registers, AHEAD_BYTES, spills, arguments=arguments, options=options)
+    return Specimen(f"kernels/{kernel}", name, registers, AHEAD_BYTES, spills, arguments=arguments)
 
 
 LIBRARY = [reduction("sum.py:sum_kernel", label, dtype, 128, 0) for label in REDUCTIONS for dtype in ("fp32", "bf16")]
@@ -76,8 +75,8 @@ LIBRARY += [
             "BINS": width,
             "BLOCK": block,
             "LOCAL": local,
+            "num_warps": num_warps,
         },
-        options={"num_warps": num_warps},
     )
     for bins, copies, width, block, local, num_warps in (
         (16, 1, 32, 4096, True, 4),

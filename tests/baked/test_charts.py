@@ -118,9 +118,9 @@ RECORDS |= {record["name"]: record for record in records_of_memory(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_masking(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_losses(synthetic, measured)}
 RECORDS |= {record["name"]: record for record in records_of_why_kernels(synthetic)}
-RECORDS |= {record["name"]: record for record in records_of_reductions(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_ladder(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_activations(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_reductions(synthetic)}
 
 
 @pytest.fixture(scope="module", params=charts.CHARTS)
@@ -178,8 +178,7 @@ def test_the_table_holds_every_number_drawn(name, monkeypatch):
 
     def watch(axes: Axes, *values: Any, **options: Any) -> Any:
         across = name in ("softmax_shapes", "softmax_ladder", "cross_entropy_shapes", "rope_shapes", "reductions_shapes")
-        fine = across and name != "softmax_ladder" or name == "reductions_contention"
-        digits = 4 if fine else {"autograd_losses": 9}.get(name, 1)
+        digits = 9 if name == "autograd_losses" else 4 if name.endswith("_shapes") or name == "reductions_contention" else 1
         plotted.extend(round(value, digits) for value in values[0 if across else 1] if value == value)
         return plot(axes, *values, **options)
 
