@@ -102,6 +102,7 @@ SERIES = {
     "masked": Series("Mask everywhere", "ours", "o", width=2.4),
     "split": Series("Mask in the last program", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
     "flash_triton": Series("flash-attn", "peer-1", "^", dashes=(2, 2)),
+    "flash_triton_ip": Series("flash-attn, in place", "peer-1", "v", dashes=(2, 4)),
     "maskless": Series("No mask", "peer-4", "v", dashes=(3.5, 1.5)),
 }
 
