@@ -39,6 +39,6 @@ runs = 20
 for name, run in OPERATIONS.items():
     first = run()
     again = [run() for _ in range(runs)]
-    same = sum(all(map(torch.equal, first, other)) for other in again)
+    same = len([other for other in again if all(map(torch.equal, first, other))])
     print(f"{name:34}{same:>3} of {runs} runs gave the bits of the first")
 # --8<-- [end:twice]
