@@ -26,7 +26,7 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float | N
 
     Returns:
         A tensor of the shape and dtype of `x`. The arithmetic is in float32 and rounded once, after the weight. NaN
-            gives NaN along the row, an infinity NaN in its place and zeros beside it, as in PyTorch.
+            gives NaN along the row, an infinity NaN in its place and zeros beside it, as the formula has it.
 
     Raises:
         TypeError: `x` or `weight` is no tensor or has another dtype (an integer tensor, for example), or `eps` is no
