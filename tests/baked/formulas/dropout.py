@@ -15,7 +15,6 @@ def draw(program: int) -> Iterator[Step]:
     yield "offsets", offsets
     yield "mask", mask
     yield "load x", offsets, mask
-    yield "offsets", offsets  # handed to tl.rand
     # tl.rand takes the first of the four words of the counter that it is given.
     words = philox_reference(7, 4 * 16, torch.device("cpu")).view(16, 4)[offsets, 0].numpy()
     yield "kept", np.where(words < 0, -words - 1, words) * np.float32(4.6566127342e-10) >= 0.5
