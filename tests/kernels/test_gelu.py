@@ -120,6 +120,12 @@ def test_the_whole_range(dtype, kind, device):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_zero_keeps_its_sign(kind, device):
+    x = torch.tensor([0.0, -0.0], device=device)
+    assert gelu(x, approximate=kind).signbit().tolist() == [False, True]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_nan_and_infinity_as_in_pytorch(dtype, kind, device):
     x = torch.tensor([NAN, INF, -INF, 0.0, 1.0], dtype=dtype, device=device)
