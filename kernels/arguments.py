@@ -45,7 +45,7 @@ def check_dim(name: str, dim: int, tensor: torch.Tensor) -> int:
     """
     if not isinstance(dim, int) or isinstance(dim, bool):
         raise TypeError(f"{name}: expected an int, got {type(dim).__name__}")
-    rank = max(tensor.ndim, 1)
+    rank = tensor.ndim or 1
     if not -rank <= dim < rank:
         raise ValueError(f"{name}: expected a dimension from {-rank} to {rank - 1} for shape {tuple(tensor.shape)}, got {dim}")
     return dim % rank
@@ -110,3 +110,27 @@ def check_row(name: str, tensor: torch.Tensor, other_name: str, other: torch.Ten
             f"got shape {tuple(tensor.shape)}"
         )
     check_same_device(name, tensor, other_name, other)
+
+
+def check_countable_tensor(name: str, tensor: torch.Tensor) -> None:
+    """Raise unless `tensor` is a tensor of floats or integers, of a dtype with a histogram, that a kernel can reach.
+
+    Raises:
+        TypeError: `tensor` is no tensor, or its dtype is not float32, float16, bfloat16, uint8, int32 or int64.
+        ValueError: `tensor` lies on the CPU and Triton's interpreter is off.
+    """
+    if isinstance(tensor, torch.Tensor) and tensor.dtype not in (*FLOAT_DTYPES, torch.uint8, torch.int32, torch.int64):
+        found = str(tensor.dtype).removeprefix("torch.")
+        raise TypeError(f"{name}: expected dtype float32, float16, bfloat16, uint8, int32 or int64, got {found}")
+    if not isinstance(tensor, torch.Tensor) or tensor.is_floating_point():
+        check_float_tensor(name, tensor)
+    elif tensor.device.type != "cuda" and not INTERPRETED:
+        raise ValueError(f"{name}: expected a CUDA tensor, got one on {tensor.device}; {HOW_TO_INTERPRET}")
+
+
+def check_count(name: str, count: int, least: int, most: int) -> None:
+    """Raise TypeError unless `count` is an int, ValueError unless it lies from `least` to `most`."""
+    if not isinstance(count, int) or isinstance(count, bool):
+        raise TypeError(f"{name}: expected an int, got {type(count).__name__}")
+    if not least <= count <= most:
+        raise ValueError(f"{name}: expected a number from {least} to {most}, got {count}")

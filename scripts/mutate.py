@@ -2,6 +2,7 @@
 
     python scripts/mutate.py                    every module that has no score of today's code
     python scripts/mutate.py softmax add        these modules, whatever they have
+    python scripts/mutate.py --judge            sort the kept outcomes anew, after a change of equivalents.txt
     python scripts/mutate.py --list softmax     only say what would be changed
     python scripts/mutate.py --only 'PATTERN' softmax     try some by name, and keep nothing
 
@@ -26,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import matrix, records
+from scripts import matrix, programs, records
 from scripts.environment import environment
 from scripts.mutants import Mutant, mutants
 
@@ -46,7 +47,7 @@ SECONDS = 240
 
 def code(module: str) -> list[str]:
     """The module, whose siblings the hash follows, its tests, and what changes it."""
-    tests = [f"tests/kernels/test_{module}.py", "tests/kernels/numerics.py", "tests/interpreter.py"]
+    tests = [*programs.tests_of(module), "tests/kernels/numerics.py", "tests/interpreter.py"]
     return [f"kernels/{module}.py", *tests, "scripts/mutants.py"]
 
 
@@ -136,7 +137,7 @@ def tried(folder: Path, module: str, path: str, mutant: Mutant) -> str:
     original = target.read_text(encoding="utf-8")
     try:
         target.write_text(mutant.of(original), encoding="utf-8")
-        noticed = fails(folder, [f"tests/kernels/test_{module}.py"])
+        noticed = fails(folder, programs.tests_of(module))
         if not noticed:
             compiled = ["tests/kernels/test_compiles.py", "-k", mutant.function]
             noticed = fails(folder, compiled)
@@ -161,7 +162,7 @@ def outcomes(module: str, chosen: list[tuple[str, Mutant]], workers: int) -> Ite
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_checkout(folder / "whole")
-        if broken := fails(folder / "whole", [f"tests/kernels/test_{module}.py"]):
+        if broken := fails(folder / "whole", programs.tests_of(module)):
             raise RuntimeError(f"the tests are red without any change: {broken}")
         # Forked, not started anew: a worker has torch and Triton loaded, and forks again for every mutant.
         with multiprocessing.get_context("fork").Pool(workers, prepare_worker, (folder,)) as pool:
@@ -188,6 +189,20 @@ def score(module: str, found: list[tuple[Mutant, str]]) -> dict[str, Any]:
     }
 
 
+def kept() -> list[str]:
+    """The modules that have a score; the page names the others."""
+    return [module for module in matrix.modules() if records.record_path("cpu", "mutants", module).exists()]
+
+
+def judge_again(module: str) -> None:
+    """Work a kept score out anew, after the list of equivalents has changed."""
+    path = records.record_path("cpu", "mutants", module)
+    found = records.read(path)
+    noticed = dict(found["caught"])
+    found |= score(module, [(mutant, noticed.get(mutant.name, "")) for _, mutant in of_module(module)])
+    records.write(path, found)
+
+
 def is_due(module: str) -> bool:
     try:
         found = records.read(records.record_path("cpu", "mutants", module))
@@ -199,10 +214,15 @@ def is_due(module: str) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="of " + ", ".join(matrix.modules()))
+    parser.add_argument("--judge", action="store_true", help="only sort the kept outcomes anew, by equivalents.txt")
     parser.add_argument("--list", action="store_true", help="say what would be changed, and change nothing")
     parser.add_argument("--only", default="*", help="a pattern for the mutants' names; no score is kept")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
+    if arguments.judge:
+        for module in arguments.modules or kept():
+            judge_again(module)
+        return 0
     os.environ["TRITON_INTERPRET"] = "1"
     import numpy  # noqa: F401
     import pytest  # noqa: F401

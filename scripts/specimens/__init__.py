@@ -43,6 +43,7 @@ class Specimen:
     shape: tuple[int, ...] = ()
     dtype: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -61,7 +62,7 @@ class Specimen:
         """What a record says of the launch; the bounds are no part of it."""
         if self.launcher:
             return {"launcher": self.launcher, "shape": list(self.shape), "dtype": self.dtype}
-        return {"arguments": self.arguments}
+        return {"arguments": self.arguments} | ({"options": self.options} if self.options else {})
 
 
 def launched(
