@@ -125,6 +125,12 @@ def test_p_of_zero_and_one_are_exact(dtype, device):
     assert torch.equal(dropout(x, 0, 1), x) and torch.equal(dropout(x, 1, 1), torch.zeros_like(x))
 
 
+def test_an_element_whose_bits_are_the_threshold_is_kept(device):
+    bits = int(philox_reference(5, 4, torch.device("cpu"))[2])
+    p = (bits + 2**31) / 2**32
+    assert kept_by(5, p, (4,), device)[2] and not kept_by(5, p + 2**-32, (4,), device)[2]
+
+
 def test_the_largest_p_below_one_is_no_division_by_zero(device):
     y = dropout(torch.ones(5000, device=device), 1 - 2**-53, 0)
     assert not y.isnan().any() and (y != 0).sum() <= 1

@@ -170,6 +170,14 @@ def test_nan_and_infinity_as_in_pytorch(dtype, kind, device):
         assert torch.equal(one.isnan(), other.isnan())
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_zero_keeps_its_sign(kind, device):
+    gate, up = torch.tensor([0.0, -0.0], device=device), torch.ones(2, device=device).requires_grad_()
+    y = UNITS[kind](gate, up)
+    assert y.signbit().tolist() == [False, True]
+    assert torch.autograd.grad(y.sum(), up)[0].signbit().tolist() == [False, True]
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_views(view, device):
     gate, up, dy = (VIEWS[view](x) for x in inputs(6, 40, device=device))

@@ -26,7 +26,9 @@ from tests.needs import need_free_memory, needs
 NAN, INF = float("nan"), float("inf")
 KINDS = ("none", "tanh")
 LENGTHS = [1, 2, 1023, 1024, 1025, 2048, 2049, 4096, 5000]
-SHAPES = [(1, 1), (3, 1), (1, 5), (7, 100), (9, 512), (17, 600), (8, 1024), (3, 1500), (5, 2048), (70, 33)]
+# Each with one kind: on a GPU every one of them is a kernel to compile.
+SHAPES = [((3, 1), "none"), ((1, 5), "tanh"), ((9, 512), "none"), ((17, 600), "tanh"), ((8, 1024), "none"), ((5, 2048), "tanh")]
+SHAPES += [((3, 1500), "none"), ((70, 33), "tanh"), ((1, 1), "none")]
 
 
 def within(reads: list, writes: list):
@@ -90,10 +92,9 @@ def test_any_length(n, dtype, kind, device):
     assert torch.equal(x, kept)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_with_a_bias(shape, dtype, kind, device):
+@pytest.mark.parametrize(("shape", "kind"), SHAPES, ids=str)
+def test_with_a_bias(shape, kind, dtype, device):
     x, bias = random(*shape, dtype=dtype, device=device, scale=2), random(shape[-1], dtype=dtype, device=device, seed=1)
     dy = random(*shape, dtype=dtype, device=device, seed=2)
     y = gelu(x, bias, kind)
@@ -117,6 +118,20 @@ def test_the_whole_range(dtype, kind, device):
     x = torch.cat([x, torch.tensor([0.0, largest, -largest])]).clamp(-largest, largest).to(dtype).to(device)
     assert_gelu(gelu(x, approximate=kind), x, kind)
     assert_gradient(x, torch.ones_like(x), kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_tail_keeps_its_digits(kind, device):
+    """Far below zero PyTorch's own GELU is left with none; here the relative error stays small."""
+    x = torch.linspace(-6, 0, 6001, device=device)[:-1]
+    expected, _ = value_64(x, kind)
+    assert ((gelu(x, approximate=kind).double() - expected) / expected).abs().max() < 2e-5
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_zero_keeps_its_sign(kind, device):
+    x = torch.tensor([0.0, -0.0], device=device)
+    assert gelu(x, approximate=kind).signbit().tolist() == [False, True]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -156,7 +171,7 @@ def test_kernels_touch_their_elements_and_no_other(n, kind, dtype, device):
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("shape", [(5, 1024), (3, 700), (40, 40), (300, 3)], ids=str)
+@pytest.mark.parametrize("shape", [(5, 1024), (3, 700), (300, 3)], ids=str)
 def test_bias_kernels_touch_their_elements_and_no_other(shape, dtype, device):
     kind, size = "tanh", shape[0] * shape[1]
     x = poisoned(random(size, dtype=dtype, device=device)).view(shape)
@@ -340,7 +355,7 @@ def test_on_the_gpu_at_every_alignment(dtype, device):
             x, dy = buffer[0, start:][:length], buffer[1, start:][:length]
             assert_gelu(gelu(x), x, "none")
             assert_gradient(x, dy, "tanh")
-    for columns in (96, 1000, 1023, 1024, 4096, 14_336):
+    for columns in (1000, 4096, 14_336):
         x, bias = random(131, columns, dtype=dtype, device=device), random(columns, dtype=dtype, device=device, seed=1)
         assert_gelu(gelu(x, bias), x, "none", bias)
         assert_bias_gradients(x, bias, random(131, columns, dtype=dtype, device=device, seed=2), "tanh")
