@@ -24,7 +24,7 @@ LARGEST = torch.finfo(torch.float32).max
 
 # --8<-- [start:kernel]
 @triton.jit
-def histogram_kernel(
+def histogram_bins_kernel(
     x_ptr,
     counts_ptr,
     x_stride,
@@ -78,7 +78,7 @@ def histogram_flat(x: torch.Tensor, counts: torch.Tensor, low: float, high: floa
     grid = (min(programs, -(-x.shape[0] // block)),)
     width = triton.next_power_of_2(n_bins if n_bins > 32 else 32) if local else 1
     meta = {"BINS": width, "BLOCK": block, "LOCAL": local, "num_warps": num_warps}
-    histogram_kernel[grid](x, counts, x.stride(0), low, high, x.shape[0], n_bins, n_copies, **meta)
+    histogram_bins_kernel[grid](x, counts, x.stride(0), low, high, x.shape[0], n_bins, n_copies, **meta)
     return counts
 
 

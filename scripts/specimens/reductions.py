@@ -63,7 +63,7 @@ LIBRARY += [
 COUNTS = {"counts_ptr": "*i64", "x_stride": 1, "low": 0.0, "high": 1.0, "n_elements": 2**28}
 LIBRARY += [
     Specimen(
-        "kernels/histogram.py:histogram_kernel",
+        "kernels/histogram.py:histogram_bins_kernel",
         f"{bins}-{dtype}",
         128,
         16_384,  # the counts, or the bins of a block on their way to other threads
@@ -129,5 +129,5 @@ SPECIMENS = [
     called(f"{IN_REDUCTIONS}/scan.py:recurrence_kernel", decay_ptr="*fp32", **X_AND_Y, BLOCK=128),
     called(f"{IN_REDUCTIONS}/leftover.py:forgetful_kernel", **X_AND_OUT, partial_ptr="*fp32", arrived_ptr="*i32", BLOCK=256),
     called(f"{IN_REDUCTIONS}/nan.py:two_maxima_kernel", x_ptr="*fp32", plain_ptr="*fp32", careful_ptr="*fp32", BLOCK=64),
-    called(f"{IN_REDUCTIONS}/norm.py:norm_kernel", **MEETING, BLOCK=1024, PROGRAMS=16),
+    called(f"{IN_REDUCTIONS}/norm.py:root_of_squares_kernel", **MEETING, BLOCK=1024, PROGRAMS=16),
 ]

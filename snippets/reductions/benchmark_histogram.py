@@ -9,14 +9,14 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 from kernels.benchmark import Benchmark
-from kernels.histogram import histogram, histogram_kernel
+from kernels.histogram import histogram, histogram_bins_kernel
 
 
 def atomic(x, bins):
     """An atomic addition for every element."""
     counts = torch.zeros(bins, dtype=torch.int64, device="cuda")
     sizes = (x.stride(0), 0.0, 1.0, x.numel(), bins)
-    histogram_kernel[(2112,)](x, counts, *sizes, 1, BINS=1, BLOCK=1024, LOCAL=False)
+    histogram_bins_kernel[(2112,)](x, counts, *sizes, 1, BINS=1, BLOCK=1024, LOCAL=False)
     return counts
 
 
