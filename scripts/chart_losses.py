@@ -7,7 +7,7 @@ from typing import Any
 from scripts.chart_data import TIMES, TIMINGS, Chart, Record, capital, choose, listed
 from scripts.chart_style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas
 
-PEERS = ("eager", "compile", "compile_max", "liger", "flash_triton")
+PEERS = ("eager", "compile", "compile_max", "liger", "flash_triton", "flash_triton_ip")
 STEP = 36
 LANE = 5.5
 Case = tuple[str, str, str]  # shape, direction, timing

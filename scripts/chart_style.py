@@ -103,6 +103,7 @@ SERIES = {
     "taken": Series("Time", "peer-2", "^", dashes=(6, 2.5)),
     "masked": Series("Mask everywhere", "ours", "o", width=2.4),
     "split": Series("Mask in the last program", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
+    "flash_triton_ip": Series("flash-attn, in place", "peer-1", "v", dashes=(2, 4)),
     "maskless": Series("No mask", "peer-4", "v", dashes=(3.5, 1.5)),
     "one_each": Series("One draw an element", "ours", "o", dashes=(2, 2.5), hollow=True),
     "last": Series("One launch, the last program finishes", "ours", "s", dashes=(6, 2.5), hollow=True),

@@ -66,7 +66,7 @@ def compile_all(targets: list[str], names: list[str] | None = None, python: str 
     """The figures of the named specimens, of all if none is named, for every target; `python` decides on the Triton."""
     chosen = [specimen.name for specimen in SPECIMENS if names is None or specimen.name in names]
     jobs = [(name, target) for name in chosen for target in targets]
-    workers = min(8, os.cpu_count() or 1)
+    workers = min(32, os.cpu_count() or 1)
     shares = [jobs[start::workers] for start in range(workers) if jobs[start::workers]]
     with ThreadPoolExecutor(workers) as pool:
         parts = list(pool.map(lambda share: ask_worker(python, "figures", share), shares))

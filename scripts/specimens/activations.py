@@ -32,13 +32,13 @@ ALONE |= {"seed": 2**40, "RESIDUAL": False, "BLOCK": 1024, "VECTOR": 8, "FULL": 
 APART = {"gate_row_stride": 8192, "up_row_stride": 8192, "y_row_stride": 4096, "n_columns": 4096}
 SUMS = {"sums_ptr": "*fp32", "dbias_ptr": "*bf16", "n_sums": 256, "n_columns": 4096, "ROWS": 64, "BLOCK": 32}
 SPECIMENS = [
-    *line("kernels/dropout.py:dropout_kernel", "dropout_flat", 104),
+    *line("kernels/dropout.py:dropout_kernel", "dropout_flat", 104, spills=8),
     Specimen("kernels/dropout.py:dropout_kernel", "alone", 40, 0, arguments=ALONE),
     *line("kernels/gelu.py:gelu_kernel", "gelu_flat", 40),
     *kinds("kernels/gelu.py:gelu_kernel", 40, "x y", n_elements=100_000),
     *line("kernels/gelu.py:gelu_backward_kernel", "gelu_flat_backward", 48, spills=8),
     *kinds("kernels/gelu.py:gelu_backward_kernel", 48, "x dy dx", n_elements=100_000),
-    *matrix("kernels/gelu_bias.py:gelu_bias_kernel", "gelu_bias_forward", 80, 4096),
+    *matrix("kernels/gelu_bias.py:gelu_bias_kernel", "gelu_bias_forward", 80, 4096, spills=16),
     *matrix("kernels/gelu_bias.py:gelu_bias_backward_kernel", "gelu_bias_backward", 164, 4096, spills=8),
     Specimen("kernels/gelu_bias.py:gelu_bias_sums_kernel", "4096", 64, 4096, arguments=SUMS),
     *line("kernels/gated_unit.py:gated_unit_kernel", "gated_unit_launch", 40),

@@ -67,7 +67,6 @@ LIBRARY += [
         f"{bins}-{dtype}",
         128,
         16_384,  # the counts, or the bins of a block on their way to other threads
-        16 if bins == 512 else 0,  # a count a thread for every 32 bins
         arguments={
             "x_ptr": f"*{dtype}",
             **COUNTS,
@@ -130,5 +129,5 @@ SPECIMENS = [
     called(f"{IN_REDUCTIONS}/scan.py:recurrence_kernel", decay_ptr="*fp32", **X_AND_Y, BLOCK=128),
     called(f"{IN_REDUCTIONS}/leftover.py:forgetful_kernel", **X_AND_OUT, partial_ptr="*fp32", arrived_ptr="*i32", BLOCK=256),
     called(f"{IN_REDUCTIONS}/nan.py:two_maxima_kernel", x_ptr="*fp32", plain_ptr="*fp32", careful_ptr="*fp32", BLOCK=64),
-    called(f"{IN_REDUCTIONS}/norm.py:root_of_squares_kernel", **MEETING, BLOCK=1024, PROGRAMS=16),
+    called(f"{IN_REDUCTIONS}/norm.py:row_length_kernel", **MEETING, BLOCK=1024, PROGRAMS=16),
 ]

@@ -34,10 +34,15 @@ def flash_mean(x, target):
     return cross_entropy_loss(x, target)[0].mean()
 
 
+def flash_in_place(x, target):
+    return cross_entropy_loss(x, target, inplace_backward=True)[0].mean()
+
+
 def gradient_of(function, x, target):
     """Loss and gradient together: what a training step pays."""
-    # Liger-Kernel writes the gradient over the logits, so it gets some of its own.
-    leaf = (x.clone() if function is liger_cross_entropy else x.detach()).requires_grad_()
+    # These two write the gradient over the logits, so they get some of their own.
+    over = function in (liger_cross_entropy, flash_in_place)
+    leaf = (x.clone() if over else x.detach()).requires_grad_()
     return lambda: torch.autograd.grad(function(leaf, target), leaf)[0]
 
 
@@ -69,6 +74,8 @@ for rows, columns in SHAPES:
     forward = {name: lambda f=f: f(x, target) for name, f in functions.items()}
     moved, flops = x.nbytes, 4 * x.numel()
     benchmark.case("cross_entropy", "fwd", shape, x.dtype, moved, flops, forward, expected)
+    if cross_entropy_loss:
+        functions["flash_triton_ip"] = flash_in_place
     both = {name: gradient_of(f, x, target) for name, f in functions.items()}
     benchmark.case("cross_entropy", "fwdbwd", shape, x.dtype, 2 * moved, 7 * x.numel(), both, dx)
 benchmark.finish()

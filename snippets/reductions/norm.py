@@ -13,7 +13,7 @@ import triton.language as tl
 
 # --8<-- [start:norm]
 @triton.jit
-def root_of_squares_kernel(
+def row_length_kernel(
     x_ptr, out_ptr, partial_ptr, arrived_ptr, n_elements,
     BLOCK: tl.constexpr, PROGRAMS: tl.constexpr,
 ):
@@ -35,7 +35,7 @@ x = torch.randn(70_000, device=device)
 out, partial = torch.empty((), device=device), torch.empty(16, device=device)
 arrived = torch.zeros((), dtype=torch.int32, device=device)
 for _ in range(2):
-    root_of_squares_kernel[(16,)](x, out, partial, arrived, 70_000, BLOCK=1024, PROGRAMS=16)
+    row_length_kernel[(16,)](x, out, partial, arrived, 70_000, BLOCK=1024, PROGRAMS=16)
     torch.testing.assert_close(out, torch.linalg.vector_norm(x))
 print("one launch, and again")
 #> one launch, and again
