@@ -16,7 +16,7 @@ from kernels.gelu import gelu
 from kernels.layer_norm import layer_norm
 from kernels.rms_norm import rms_norm
 from kernels.softmax import softmax
-from kernels.sum import sum as total
+from kernels.sum import sum
 from kernels.swiglu import swiglu
 
 
@@ -58,7 +58,7 @@ for dtype in (torch.float32, torch.float16, torch.bfloat16):
             "swiglu": (swiglu, lambda gate, up: F.silu(gate) * up, [x, y]),
             "geglu": (geglu, lambda gate, up: F.gelu(gate, approximate="tanh") * up, [x, y]),
             "cross_entropy": (lambda x, t=target: cross_entropy(x, t), lambda x, t=target: F.cross_entropy(x, t), [x]),
-            "sum": (lambda x: total(x, -1), lambda x: x.sum(-1), [x]),
+            "sum": (lambda x: sum(x, -1), lambda x: x.sum(-1), [x]),
         }
         for name, (ours, theirs, inputs) in cases.items():
             found = errors(ours, theirs, inputs)
