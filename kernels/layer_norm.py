@@ -44,8 +44,8 @@ def layer_norm(
 
     Bytes:
         For n elements of e bytes, ne read and ne written forward; 2ne read and ne written backward. Rows whose
-        elements do not lie side by side are copied together first. Rows beyond the on-chip limit are read twice, the
-        second time from the L2 cache where they still lie there.
+        elements do not lie side by side are copied together first. Rows of more than 16,384 elements are read twice in
+        both directions, forward the second time mostly from a cache.
 
     Flops:
         About 8 for each element forward, 14 backward.

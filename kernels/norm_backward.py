@@ -4,8 +4,8 @@
     dx = (g - mean(g) - n * mean(g * n)) * rstd,    dweight = sum of dy * n over the rows,    dbias = sum of dy
 
 RMS norm has no mean and no mean(g). Every row adds to every element of dweight and dbias. So a program takes many rows,
-adds up in float32 registers what they contribute, and writes one partial sum at the end; a second, small kernel adds
-the programs' partial sums. No lock, no atomic operation, and the same bits in every run.
+adds up in float32 registers what they contribute, and writes one partial sum at the end; `kernels.norm_partials` adds the
+programs' partial sums. No lock, no atomic operation, and the same bits in every run.
 """
 
 import torch

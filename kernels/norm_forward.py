@@ -43,7 +43,8 @@ def norm_kernel(
     mask = row_mask & column_mask  # [ROWS, BLOCK]
     x = tl.load(x_ptr + rows * x_row_stride * VECTOR + columns, mask=mask, other=0.0).to(tl.float32)
     if CENTERED:
-        mean = tl.sum(x, axis=1, keep_dims=True) / n_columns  # [ROWS, 1]
+        # Rounded as exactly as can be: what the mean is off by, every element is off by.
+        mean = tl.div_rn(tl.sum(x, axis=1, keep_dims=True), n_columns * 1.0)  # [ROWS, 1]
         x = tl.where(mask, x - mean, 0.0)
     rstd = tl.rsqrt(tl.sum(x * x, axis=1, keep_dims=True) / n_columns + eps)  # [ROWS, 1]
     y = x * rstd  # [ROWS, BLOCK]

@@ -26,7 +26,7 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float | N
 
     Returns:
         A tensor of the shape and dtype of `x`. The arithmetic is in float32 and rounded once, after the weight. NaN
-            gives NaN along the row, an infinity NaN in its place and zeros beside it, as in PyTorch.
+            gives NaN along the row, an infinity NaN in its place and zeros beside it, as the formula has it.
 
     Raises:
         TypeError: `x` or `weight` is no tensor or has another dtype (an integer tensor, for example), or `eps` is no
@@ -39,8 +39,8 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float | N
 
     Bytes:
         For n elements of e bytes, ne read and ne written forward; 2ne read and ne written backward. Rows whose
-        elements do not lie side by side are copied together first. Rows beyond the on-chip limit are read twice, the
-        second time from the L2 cache where they still lie there.
+        elements do not lie side by side are copied together first. Rows of more than 16,384 elements are read twice in
+        both directions, forward the second time mostly from a cache.
 
     Flops:
         About 4 for each element forward, 10 backward.

@@ -23,6 +23,7 @@ from tests.baked.ladder_records import records_of_ladder
 from tests.baked.losses_records import records_of_losses
 from tests.baked.masking_records import records_of_masking
 from tests.baked.memory_records import records_of_memory
+from tests.baked.norms_records import records_of_norms
 from tests.baked.reductions_records import records_of_reductions
 from tests.baked.why_kernels_records import records_of_why_kernels
 
@@ -121,6 +122,7 @@ RECORDS |= {record["name"]: record for record in records_of_why_kernels(syntheti
 RECORDS |= {record["name"]: record for record in records_of_ladder(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_activations(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_reductions(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_norms(synthetic, measured)}
 
 
 @pytest.fixture(scope="module", params=charts.CHARTS)
@@ -177,8 +179,9 @@ def test_the_table_holds_every_number_drawn(name, monkeypatch):
     plot = Axes.plot
 
     def watch(axes: Axes, *values: Any, **options: Any) -> Any:
-        across = name in ("softmax_shapes", "softmax_ladder", "cross_entropy_shapes", "rope_shapes", "reductions_shapes")
-        digits = 9 if name == "autograd_losses" else 4 if name.endswith("_shapes") or name == "reductions_contention" else 1
+        across = name.endswith("_shapes") or name in ("softmax_ladder", "norm_steps")
+        exact, fine = name in ("autograd_losses", "norm_steps"), name.endswith("_shapes") or name == "reductions_contention"
+        digits = 9 if exact else 4 if fine else 1
         plotted.extend(round(value, digits) for value in values[0 if across else 1] if value == value)
         return plot(axes, *values, **options)
 

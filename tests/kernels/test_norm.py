@@ -16,7 +16,6 @@ from kernels.norm_forward_long import norm_long
 from kernels.rms_norm import rms_norm_reference
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
-    DTYPES,
     FLOAT32_EPS,
     VIEWS,
     assert_guard_untouched,
@@ -139,12 +138,12 @@ def short_limits(monkeypatch):
 
 
 SHAPES = [(1, 1), (9, 1), (1, 2), (600, 3), (37, 31), (33, 64), (10, 100), (3, 768), (5, 1000), (4, 1024), (2, 2049)]
-CASES = [(torch.float32, *shape) for shape in SHAPES]
-CASES += [(dtype, *shape) for dtype in (torch.float16, torch.bfloat16) for shape in ((37, 31), (33, 64), (5, 1000))]
+CASES = [("layer_norm", torch.float32, *shape) for shape in SHAPES]
+CASES += [("rms_norm", torch.float32, *shape) for shape in ((1, 1), (37, 31), (4, 1024))]
+CASES += [("layer_norm", torch.bfloat16, 5, 1000), ("rms_norm", torch.bfloat16, 33, 64), ("layer_norm", torch.float16, 37, 31)]
 
 
-@pytest.mark.parametrize(("dtype", "rows", "columns"), CASES)
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("name", "dtype", "rows", "columns"), CASES)
 def test_rows_on_chip(name, dtype, rows, columns, device):
     x, dy = data(rows, columns, dtype, device)
     kept = x.clone()
@@ -152,10 +151,12 @@ def test_rows_on_chip(name, dtype, rows, columns, device):
     assert torch.equal(x, kept)
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
-@pytest.mark.parametrize(("rows", "columns"), [(1, 65), (2, 4096), (70, 130), (3, 5000)])
-@pytest.mark.parametrize("name", NAMES)
-def test_long_rows(name, rows, columns, dtype, device, short_limits):
+LONG = [("layer_norm", torch.float32, *shape) for shape in ((1, 65), (2, 4096), (70, 130), (3, 5000))]
+LONG += [("rms_norm", torch.bfloat16, 70, 130), ("rms_norm", torch.float32, 3, 5000), ("layer_norm", torch.bfloat16, 3, 5000)]
+
+
+@pytest.mark.parametrize(("name", "dtype", "rows", "columns"), LONG)
+def test_long_rows(name, dtype, rows, columns, device, short_limits):
     x, dy = data(rows, columns, dtype, device)
     assert_gradients(name, x, *parameters(name, columns, dtype, device), dy)
 
@@ -168,7 +169,7 @@ def test_the_routes_that_the_lengths_choose(device):
         assert_gradients(name, x, *parameters(name, columns, torch.float32, device), dy)
 
 
-@pytest.mark.parametrize("rows", [1, 2, 3, 4, 5, 7, 8, 33])
+@pytest.mark.parametrize("rows", [1, 2, 3, 8, 33])
 def test_long_rows_in_any_number(rows, device, short_limits):
     x, dy = data(rows, 66, torch.float32, device)
     assert_gradients("layer_norm", x, *parameters("layer_norm", 66, torch.float32, device), dy)
@@ -184,9 +185,8 @@ TOUCHED = [
 ]
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize(("name", "dtype"), [("layer_norm", torch.float32), ("rms_norm", torch.bfloat16)])
 @pytest.mark.parametrize(("route", "rows", "columns"), TOUCHED)
-@pytest.mark.parametrize("name", NAMES)
 def test_kernels_touch_their_rows_and_nothing_else(name, route, rows, columns, dtype, device):
     values, dvalues = data(rows, columns, dtype, device)
     x, dy = poisoned(values), poisoned(dvalues, gap=7)
@@ -335,6 +335,7 @@ def test_rows_without_variance(long, device, request):
         request.getfixturevalue("short_limits")
     x = torch.full((2, 100), 3.0, device=device)
     assert torch.equal(layer_norm(x), torch.zeros_like(x))
+    assert_norm(layer_norm(x / 7), "layer_norm", x / 7)
     assert torch.equal(rms_norm(torch.zeros_like(x)), torch.zeros_like(x))
 
 
@@ -361,13 +362,14 @@ def test_an_outlier_in_front(long, device, request):
 NAN, INF = float("nan"), float("inf")
 
 
-@pytest.mark.parametrize("columns", [9, 64, 100])
+@pytest.mark.parametrize("columns", [9, 100])
 @pytest.mark.parametrize("name", NAMES)
-def test_nan_and_infinity_as_in_pytorch(name, columns, device, short_limits):
+def test_nan_and_infinity_as_in_the_formula(name, columns, device, short_limits):
     x = random(6, columns, device=device)
     x[1, 2], x[2, -1], x[3, 0], x[4, 1] = NAN, INF, -INF, INF
     x[4, 3] = -INF
-    y, expected = call(name, x), peer(name, x.double())
+    # The formula, because PyTorch's own RMS norm of rows with an infinity differs between a CPU and a GPU.
+    y, expected = call(name, x), {"layer_norm": layer_norm_reference, "rms_norm": rms_norm_reference}[name](x.double())
     assert torch.equal(y.isnan(), expected.isnan())
     assert_norm(y[[0, 5]], name, x[[0, 5]])
 
@@ -428,7 +430,7 @@ def test_the_references_agree_with_pytorch(device):
     torch.testing.assert_close(rms_norm_reference(x, eps=0.5), F.rms_norm(x, (100,), eps=0.5))
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
 @pytest.mark.parametrize("name", NAMES)
 def test_gradients_that_may_be_differentiated_again_are_as_exact(name, dtype, device):
     x, dy = data(5, 60, dtype, device)
@@ -474,7 +476,7 @@ def test_bad_arguments_are_refused(function, device):
     for shape in ((2,), (1,), (), (1, 3), (2, 3)):
         with pytest.raises(ValueError, match=r"^weight: expected shape \(3,\), the last dimension of x, got \("):
             function(x, torch.ones(shape, device=device))
-    with pytest.raises(ValueError, match=r"^weight: expected device .*, the device of x, got meta$"):
+    with pytest.raises(ValueError, match=r"^weight: expected (device .*, the device of x, got|a CUDA tensor, got one on) meta"):
         function(x, torch.ones(3, device="meta"))
     for eps in ("1", True, (1,), torch.ones(1)):
         with pytest.raises(TypeError, match=rf"^eps: expected a number, got {type(eps).__name__}$"):
@@ -487,10 +489,10 @@ def test_a_bias_of_another_size_is_refused(device):
         layer_norm(x, None, torch.ones(2, device=device))
 
 
-WIDE = [100, 500, 2048, 5000, 8191, 8192, 12_288, 16_384, 50_257, 65_536, 262_144]
+WIDE = [100, 500, 5000, 8192, 16_384, 50_257, 262_144]
 ON_THE_GPU = [("layer_norm", torch.bfloat16, n) for n in WIDE]
-ON_THE_GPU += [("layer_norm", torch.float32, n) for n in (1024, 4096, 8192, 16_384, 65_536, 131_071)]
-ON_THE_GPU += [("rms_norm", torch.float16, n) for n in (128, 4096, 8192, 16_384, 16_385, 262_144)]
+ON_THE_GPU += [("layer_norm", torch.float32, n) for n in (2048, 8192, 16_384, 131_071)]
+ON_THE_GPU += [("rms_norm", torch.float16, n) for n in (128, 4096, 16_384)]
 
 
 @needs("cuda")
@@ -501,7 +503,7 @@ def test_on_the_gpu_at_full_width(name, dtype, columns, device):
 
 
 @needs("cuda")
-@pytest.mark.parametrize("columns", [256, 4096, 65_536])
+@pytest.mark.parametrize("columns", [256, 65_536])
 def test_more_than_two_to_the_31_elements(columns, device):
     need_free_memory(60)
     rows, dtype = 2**31 // columns + 5, torch.bfloat16
