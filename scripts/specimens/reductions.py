@@ -67,6 +67,7 @@ LIBRARY += [
         f"{bins}-{dtype}",
         128,
         16_384,  # the counts, or the bins of a block on their way to other threads
+        16 if bins == 512 else 0,  # a count a thread for every 32 bins
         arguments={
             "x_ptr": f"*{dtype}",
             **COUNTS,

@@ -16,7 +16,10 @@ from kernels.benchmark import Benchmark
 
 # --8<-- [start:kernel]
 @triton.jit
-def contend_kernel(counts_ptr, n_places, SCATTERED: tl.constexpr, SEM: tl.constexpr, BLOCK: tl.constexpr):
+def contend_kernel(
+    counts_ptr, n_places,
+    SCATTERED: tl.constexpr, SEM: tl.constexpr, BLOCK: tl.constexpr,
+):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     if SCATTERED:
         i = (i * -1640531527) >> 8  # neighbors go to places far apart

@@ -13,7 +13,9 @@ import triton.language as tl
 
 # --8<-- [start:lock]
 @triton.jit
-def locked_max_kernel(x_ptr, best_ptr, place_ptr, lock_ptr, n_elements, BLOCK: tl.constexpr):
+def locked_max_kernel(
+    x_ptr, best_ptr, place_ptr, lock_ptr, n_elements, BLOCK: tl.constexpr
+):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets, mask=offsets < n_elements, other=-float("inf"))
     best, place = tl.max(x, axis=0, return_indices=True)

@@ -26,5 +26,5 @@ x = torch.arange(64.0, device="cuda")
 x[10] = float("nan")
 plain, careful = torch.zeros(2, device="cuda")
 two_maxima_kernel[(1,)](x, plain, careful, BLOCK=64)
-print(f"tl.max: {plain.item()}, with the question: {careful.item()}, PyTorch: {x.max().item()}")
+print(f"tl.max {plain.item()}, careful {careful.item()}, PyTorch {x.max().item()}")
 # --8<-- [end:nan]

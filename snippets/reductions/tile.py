@@ -46,6 +46,6 @@ x = torch.randn(100, 1500, device=device)
 torch.testing.assert_close(row_sums(x), x.sum(1), rtol=1e-4, atol=1e-4)
 columns = row_sums(x.T, block_m=64, block_n=16)  # a column is a row of the transpose
 torch.testing.assert_close(columns, x.sum(0), rtol=1e-4, atol=1e-4)
-print(f"sums of {len(row_sums(x))} rows and of {len(columns)} columns agree with PyTorch")
-#> sums of 100 rows and of 1500 columns agree with PyTorch
+print(f"{len(row_sums(x))} rows and {len(columns)} columns agree with PyTorch")
+#> 100 rows and 1500 columns agree with PyTorch
 # --8<-- [end:use]

@@ -41,7 +41,8 @@ def meet_kernel(
 
 # --8<-- [start:use]
 device = "cuda" if torch.cuda.is_available() else "cpu"
-arrived = torch.zeros((), dtype=torch.int32, device=device)  # each launch leaves it at zero
+# Every launch leaves the counter at zero.
+arrived = torch.zeros((), dtype=torch.int32, device=device)
 
 
 def total(x, way, programs=512, block=2048):

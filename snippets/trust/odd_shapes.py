@@ -16,7 +16,7 @@ from kernels.dropout import dropout
 from kernels.geglu import geglu
 from kernels.gelu import gelu
 from kernels.histogram import histogram
-from kernels.max import max
+from kernels.max import Max, MaxAlong
 from kernels.rotary_embedding import rotary_embedding
 from kernels.sum import sum
 from kernels.swiglu import swiglu
@@ -48,10 +48,10 @@ for shape in [(1,), (7,), (1023,), (4097,), (3, 129), (131, 33), (5, 7, 11), (2,
     both_ways(lambda x: dropout(x, 0.3, seed=1), x)
     both_ways(lambda x, y: dropout(x, 0.3, seed=1, residual=y), x, y)
     both_ways(sum, x)
-    both_ways(max, x)
+    both_ways(Max.apply, x)
     for dim in range(x.ndim):
         both_ways(lambda x, dim=dim: sum(x, dim), x)
-        both_ways(lambda x, dim=dim: max(x, dim)[0], x)
+        both_ways(lambda x, dim=dim: MaxAlong.apply(x, dim)[0], x)
     histogram(x, 37)
 for heads, size in [(1, 2), (3, 10), (5, 64), (4, 128)]:
     q, k, angles = random(2, 13, heads, size), random(2, 13, 1, size), random(13, size)

@@ -30,10 +30,11 @@ def assert_max(x: torch.Tensor, dims=(None,)) -> None:
 
 
 SHAPES = [(1,), (5,), (4096,), (9001,), (1, 3000), (300, 1), (3, 2500), (40, 30), (5, 60, 3), (2, 3, 4, 5)]
+CASES = [(shape, torch.float32) for shape in SHAPES]
+CASES += [(shape, dtype) for shape in ((9001,), (3, 2500), (40, 30), (5, 60, 3)) for dtype in (torch.float16, torch.bfloat16)]
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize(("shape", "dtype"), CASES, ids=str)
 def test_everything_and_every_dim(shape, dtype, device):
     x = random(*shape, dtype=dtype, device=device) - 5
     kept = x.clone()
@@ -221,8 +222,8 @@ def test_a_dim_that_is_no_int_is_refused(dim, device):
 
 
 @needs("cuda")
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("shape", [(2**24,), (2**24 + 1,), (8192, 4096), (4095, 8191), (262_144, 1000), (16, 1_000_003)], ids=str)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("shape", [(2**24 + 1,), (8192, 4096), (262_144, 1001), (16, 1_000_003)], ids=str)
 def test_on_the_gpu_at_full_size(shape, dtype, device):
     x = torch.randn(shape, device=device, dtype=dtype)
     for dim in (None, *range(len(shape))):
