@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 FIGURES = Path(__file__).resolve().parent / "docs" / "generated" / "figures.json"
 
 
@@ -12,7 +13,7 @@ def define_env(env):
             "docs/generated/figures.json is missing: run `python scripts/prepare.py`, or build with `make site`"
         )
     env.variables.update(json.loads(FIGURES.read_text(encoding="utf-8")))
-    for function in (gbps, tflops, us, ms, times, percent, gigabytes, count):
+    for function in (gbps, tflops, us, ms, times, percent, error, gigabytes, count):
         env.filter(function)
 
 
@@ -42,6 +43,12 @@ def times(value):
 
 def percent(value):
     return f"{value:.0%}"
+
+
+def error(value):
+    """A relative error, as a number with a power of ten."""
+    digits, power = f"{value:.1e}".split("e")
+    return f"{digits}\u00a0×\u00a010{str(int(power)).translate(SUPERSCRIPTS)}"
 
 
 def gigabytes(value):

@@ -6,8 +6,8 @@ whenever m grows:
     m' = max(m, x),    s' = s exp(m - m') + exp(x - m')
 
 A lane takes VECTOR neighboring elements at a time, so that it rescales once for all of them. The lanes' pairs are
-combined at the end. The second walk goes back from the row's end, where it meets first what was read last, and so is
-still in the cache. Where blocks fill a row, FULL makes the mask a constant, which the compiler drops. For n elements of e bytes: ne read from memory, up to ne read again, ne written.
+combined at the end. Where blocks fill a row, FULL makes the mask a constant, which the compiler drops, and the second
+walk goes back from the row's end: it meets first what was read last and is still in the cache. For n elements of e bytes: ne read from memory, up to ne read again, ne written.
 
 Source: M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867.
 """
@@ -40,9 +40,8 @@ def softmax_long_kernel(
     row_peak = tl.max(peak, axis=0)
     shift = tl.where(row_peak == -float("inf"), 0.0, row_peak)
     row_total = tl.sum(total * tl.exp(peak - shift), axis=0)
-    last = (n_columns - 1) // (LANES * VECTOR) * (LANES * VECTOR)
     for start in range(0, n_columns, LANES * VECTOR):
-        columns = last - start + vectors  # [LANES, VECTOR]
+        columns = (n_columns - LANES * VECTOR - start if FULL else start) + vectors  # [LANES, VECTOR]
         mask = (columns < n_columns) | FULL  # [LANES, VECTOR]
         x = tl.load(x_row_ptr + columns, mask=mask, other=-float("inf"), eviction_policy="evict_first")
         y = tl.exp(x.to(tl.float32) - row_peak) / row_total
@@ -74,9 +73,8 @@ def softmax_long_backward_kernel(
         dy = tl.load(dy_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
         products += y * dy
     dot = tl.sum(products, axis=0)
-    last = (n_columns - 1) // BLOCK * BLOCK
     for start in range(0, n_columns, BLOCK):
-        columns = last - start + tl.arange(0, BLOCK)  # [BLOCK]
+        columns = (n_columns - BLOCK - start if FULL else start) + tl.arange(0, BLOCK)  # [BLOCK]
         mask = (columns < n_columns) | FULL  # [BLOCK]
         y = tl.load(y_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
         dy = tl.load(dy_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
@@ -86,11 +84,12 @@ def softmax_long_backward_kernel(
 def softmax_long(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = x.shape
     # Wide programs, so that few rows are in flight and each still lies in the L2 cache at its second reading.
-    if n_columns <= 32768:
+    if n_columns % 8192 == 0 and n_columns <= 32768:
         block, num_warps = 8192, 16
+    elif n_columns % (65536 // x.element_size()) == 0:
+        block, num_warps = 65536 // x.element_size(), 32
     else:
-        # Rows whose length 16 does not divide are loaded element by element, which takes more registers.
-        block, num_warps = (16384 if n_columns % 16 else 65536 // x.element_size()), 32
+        block, num_warps = (4096, 16) if n_columns <= 32768 else (8192, 32) if n_columns <= 65536 else (16384, 32)
     vector = 16 // x.element_size()
     meta = {"LANES": block // vector, "VECTOR": vector, "FULL": n_columns % block == 0, "num_warps": num_warps}
     softmax_long_kernel[(n_rows,)](x, y, x.stride(0), y.stride(0), n_columns, **meta)

@@ -24,7 +24,7 @@ def softmax_parts_kernel(x_ptr, peak_ptr, x_row_stride, n_columns, n_parts, BLOC
     x_ptrs = x_ptr + row * x_row_stride + columns  # [BLOCK]
     x = tl.load(x_ptrs, mask=columns < n_columns, other=-float("inf"), eviction_policy="evict_last").to(tl.float32)
     peak = tl.max(x, axis=0)
-    # A part that is nothing but -inf must not compute -inf - -inf, which is NaN.
+    # A part that is nothing but -inf must not compute -inf - -inf, which is NaN: others of its row may hold more.
     shift = tl.where(peak == -float("inf"), 0.0, peak)
     tl.store(peak_ptr + program, peak)
     tl.store(peak_ptr + tl.num_programs(0) + program, tl.sum(tl.exp(x - shift), axis=0))
@@ -42,8 +42,7 @@ def softmax_split_kernel(
     peaks = tl.load(peak_ptrs, mask=parts < n_parts, other=-float("inf"))
     totals = tl.load(peak_ptrs + tl.num_programs(0), mask=parts < n_parts, other=0.0)
     row_peak = tl.max(peaks, axis=0)
-    shift = tl.where(row_peak == -float("inf"), 0.0, row_peak)
-    row_total = tl.sum(totals * tl.exp(peaks - shift), axis=0)
+    row_total = tl.sum(totals * tl.exp(peaks - row_peak), axis=0)
     columns = program % n_parts * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns  # [BLOCK]
     x_ptrs = x_ptr + row * x_row_stride + columns  # [BLOCK]
@@ -106,7 +105,8 @@ def softmax_split(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     block, num_warps = split_block(n_columns)
     n_parts = (n_columns + block - 1) // block
     grid = (n_rows * n_parts,)
-    peaks = torch.empty(2 * grid[0], dtype=torch.float32, device=x.device)  # the parts' peaks, then their totals
+    # Two numbers a part: first all the peaks, then all the totals.
+    peaks = torch.empty(2 * grid[0], dtype=torch.float32, device=x.device)
     softmax_parts_kernel[grid](x, peaks, x.stride(0), n_columns, n_parts, BLOCK=block, num_warps=num_warps)
     meta = {"BLOCK": block, "PARTS": triton.next_power_of_2(n_parts), "num_warps": num_warps}
     softmax_split_kernel[grid](x, peaks, y, x.stride(0), y.stride(0), n_columns, n_parts, **meta)

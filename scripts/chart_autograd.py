@@ -16,11 +16,9 @@ def autograd_losses(record: Record) -> Chart:
     count = len(figures["float64"])
     steps = list(range(0, count, EVERY))
     losses = {name: [round(figures[name][step], 4) for step in steps] for name in NAMES}
-    distances = {
-        name: [max(abs(figures[name][at] - figures["float64"][at]) for at in range(step, min(step + EVERY, count))) for step in steps]
-        for name in NAMES
-    }
-    distances = {name: [max(round(value, 9), 1e-9) for value in values] for name, values in distances.items()}
+    off = {name: [abs(a - b) for a, b in zip(figures[name], figures["float64"], strict=True)] for name in NAMES}
+    distances = {name: [max(max(off[name][step : step + EVERY]), 1e-9) for step in steps] for name in NAMES}
+    distances = {name: [round(value, 9) for value in values] for name, values in distances.items()}
 
     def paint(variant: Variant) -> Canvas:
         series = {name: SERIES[name]._replace(marker="o", width=1.6 if name == "blockwise" else 4) for name in NAMES}
@@ -51,7 +49,7 @@ def autograd_losses(record: Record) -> Chart:
         canvas.legend(0, base + second + 61, items)
         return canvas
 
-    title = "Losses of a small transformer trained with PyTorch's operations and with our kernels, and their distance from float64."
+    title = "Losses of a small transformer with PyTorch's operations and with our kernels, and their distance from float64."
     said = "; ".join(f"{NAMES[name]} from {losses[name][0]:.4f} to {losses[name][-1]:.4f}" for name in NAMES)
     furthest = "; ".join(f"{NAMES[name]} {max(distances[name]):.1e}" for name in NAMES)
     alt = (

@@ -15,11 +15,17 @@ STEPS: dict[str, tuple[str, dict[str, str]]] = {
     ),
     "persistent": (
         "Persistent programs",
-        {"row": "one row", "ahead_0": "persistent", "ahead_1": "+1 row ahead", "ahead_2": "+2 rows ahead"},
+        {
+            "row": "one row",
+            "ahead_0": "persistent",
+            "ahead_1": "1 row ahead",
+            "ahead_2": "2 rows ahead",
+            "blockwise": "library",
+        },
     ),
     "online": (
         "Rows too long for the chip",
-        {"eager": "torch.softmax", "row": "one row", "three_walks": "three walks", "online": "online, two", "blockwise": "library"},
+        {"eager": "torch.softmax", "row": "one row", "three_walks": "three walks", "online": "online", "blockwise": "library"},
     ),
     "split": ("A row split over programs", {"eager": "torch.softmax", "long": "one program", "split": "split"}),
 }

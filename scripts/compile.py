@@ -160,7 +160,8 @@ def record_launches(launcher: Any, kernel_type: Any, shape: tuple[int, ...], dty
         launches.append((self, dict(arguments), {name: value for name, value in keywords.items() if name not in given}))
 
     like = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[dtype]
-    tensors = [torch.empty(shape, dtype=like, device="meta") for _ in inspect.signature(launcher).parameters]
+    required = [p for p in inspect.signature(launcher).parameters.values() if p.default is p.empty]
+    tensors = [torch.empty(shape, dtype=like, device="meta") for _ in required]
     run, kernel_type.run = kernel_type.run, record
     try:
         launcher(*tensors)
@@ -201,7 +202,7 @@ def specialized(value: Any) -> tuple[str, bool]:
         return name, value.data_ptr() % 16 == 0
     if isinstance(value, float):
         return "fp32", False
-    if isinstance(value, bool) or value == 1:
+    if value is None or isinstance(value, bool) or value == 1:
         return "constexpr", False
     return "i32" if -(2**31) <= value < 2**31 else "i64", value % 16 == 0
 

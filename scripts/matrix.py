@@ -10,7 +10,6 @@ to docs/baked/cpu/matrix.
 """
 
 import argparse
-import ast
 import fnmatch
 import json
 import os
@@ -23,13 +22,15 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import records
+from scripts import programs, records
 from scripts.compile import TARGETS, compile_all
 from scripts.specimens import SPECIMENS, Specimen
 
 NVIDIA = ["sm_80", "sm_90", "sm_100", "sm_120"]
 AMD = ["gfx942"]
 MAX_THREADS = 1024
+# So many launches of each kernel are compiled, from its shortest rows to its longest; the tests of the kernels compile all.
+SAMPLE = 6
 VERSIONS = """
 import json, numpy, pytest
 from scripts.environment import environment
@@ -42,14 +43,17 @@ def versions() -> list[str]:
 
 
 def modules() -> list[str]:
-    """The modules of the public functions."""
-    body = ast.parse((records.ROOT / "kernels/__init__.py").read_text(encoding="utf-8")).body
-    return sorted(node.module.split(".")[1] for node in body if isinstance(node, ast.ImportFrom) and node.module)
+    return programs.public_modules()
 
 
 def parts() -> list[str]:
     """The name of every record: a version and a module."""
     return [f"{version}/{module}" for version in versions() for module in modules()]
+
+
+def kept() -> list[str]:
+    """The parts that have a record; the compatibility page names the others."""
+    return [part for part in parts() if records.record_path("cpu", "matrix", part).exists()]
 
 
 def code(part: str) -> list[str]:
@@ -58,9 +62,19 @@ def code(part: str) -> list[str]:
 
 
 def specimens(module: str) -> list[Specimen]:
-    """What the module, or a sibling that it imports, may launch."""
+    """Some of what the module, or a sibling that it imports, may launch: each kernel, at lengths and dtypes spread evenly."""
     reached = {path.relative_to(records.ROOT).as_posix() for path in records.closure([f"kernels/{module}.py"])}
-    return [specimen for specimen in SPECIMENS if specimen.path in reached]
+    by_kernel: dict[str, list[Specimen]] = {}
+    for specimen in SPECIMENS:
+        if specimen.path in reached:
+            by_kernel.setdefault(specimen.kernel, []).append(specimen)
+    return [specimen for found in by_kernel.values() for specimen in spread(found)]
+
+
+def spread(found: list[Specimen]) -> list[Specimen]:
+    """The first, the last, and some between."""
+    steps = min(SAMPLE, len(found)) - 1
+    return [found[round(step * (len(found) - 1) / max(steps, 1))] for step in range(steps + 1)]
 
 
 def python_of(version: str) -> str:

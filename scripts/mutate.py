@@ -2,6 +2,7 @@
 
     python scripts/mutate.py                    every module that has no score of today's code
     python scripts/mutate.py softmax add        these modules, whatever they have
+    python scripts/mutate.py --judge            sort the kept outcomes anew, after a change of equivalents.txt
     python scripts/mutate.py --list softmax     only say what would be changed
     python scripts/mutate.py --only 'PATTERN' softmax     try some by name, and keep nothing
 
@@ -188,6 +189,20 @@ def score(module: str, found: list[tuple[Mutant, str]]) -> dict[str, Any]:
     }
 
 
+def kept() -> list[str]:
+    """The modules that have a score; the page names the others."""
+    return [module for module in matrix.modules() if records.record_path("cpu", "mutants", module).exists()]
+
+
+def judge_again(module: str) -> None:
+    """Work a kept score out anew, after the list of equivalents has changed."""
+    path = records.record_path("cpu", "mutants", module)
+    found = records.read(path)
+    noticed = dict(found["caught"])
+    found |= score(module, [(mutant, noticed.get(mutant.name, "")) for _, mutant in of_module(module)])
+    records.write(path, found)
+
+
 def is_due(module: str) -> bool:
     try:
         found = records.read(records.record_path("cpu", "mutants", module))
@@ -199,10 +214,15 @@ def is_due(module: str) -> bool:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="of " + ", ".join(matrix.modules()))
+    parser.add_argument("--judge", action="store_true", help="only sort the kept outcomes anew, by equivalents.txt")
     parser.add_argument("--list", action="store_true", help="say what would be changed, and change nothing")
     parser.add_argument("--only", default="*", help="a pattern for the mutants' names; no score is kept")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
+    if arguments.judge:
+        for module in arguments.modules or kept():
+            judge_again(module)
+        return 0
     os.environ["TRITON_INTERPRET"] = "1"
     import numpy  # noqa: F401
     import pytest  # noqa: F401

@@ -240,6 +240,7 @@ def write_compatibility() -> None:
         sums = [[sum(target[key] for target in same) for key in ("compiled", "specimens")] for same in targets]
         rows.append([*installed, *tests, *(f"{done} of {all_of}" for done, all_of in sums)])
     records.write_text(DOCS / "generated" / "compatibility.html", html_table(rows, "What each version of Triton passed"))
+    records.write_text(DOCS / "generated" / "compatibility_missing.html", not_run(found))
     rows = [["GPU", "driver", "Triton", "torch", "last bake", "records", "state"]]
     for machine in machines():
         baked = [record for _, record in records.all_records(machine)]
@@ -250,6 +251,20 @@ def write_compatibility() -> None:
             versions = [newest[key] for key in ("gpu", "driver", "triton", "torch")]
             rows.append([*versions, newest["measured_at"][:10], len(baked), state])
     records.write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
+
+
+def not_run(found: list[dict[str, Any]]) -> str:
+    """The functions that some version has not been tried with, in a sentence."""
+    ran: dict[str, set[str]] = {}
+    for record in found:
+        version, module = record["name"].split("/")
+        ran.setdefault(module, set()).add(version)
+    versions = sorted(path.stem.removeprefix("triton-") for path in (records.ROOT / "pins").glob("triton-*.txt"))
+    lacking = []
+    for module in programs.public_modules():
+        if missing := [version for version in versions if version not in ran.get(module, set())]:
+            lacking.append(f"<code>{module}</code> ({', '.join(missing)})")
+    return f"<p>Not yet tried there: {'; '.join(lacking)}.</p>\n" if lacking else "<p>Nothing was left out.</p>\n"
 
 
 def library_rows(machine: str) -> list[dict[str, Any]]:

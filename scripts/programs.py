@@ -23,6 +23,13 @@ def snippet_names(root: Path = ROOT) -> list[str]:
     return [path.relative_to(root / "snippets").with_suffix("").as_posix() for path in paths if path.name != "__init__.py"]
 
 
+def public_modules(root: Path = ROOT) -> list[str]:
+    """The modules of the library's public functions."""
+    package = root / "kernels" / "__init__.py"
+    body = ast.parse(package.read_text(encoding="utf-8")).body if package.exists() else []
+    return sorted(node.module.split(".")[1] for node in body if isinstance(node, ast.ImportFrom) and node.module)
+
+
 def needs_of(name: str, root: Path = ROOT) -> str:
     """What the program needs beyond a CPU, from its header: `cuda`, `sm_90`, or nothing."""
     return header(name, "needs", root)

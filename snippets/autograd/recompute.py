@@ -31,7 +31,8 @@ def recomputing_backward(x, dy):
     dx = torch.empty_like(x)
     n_rows, n_columns = x.shape
     block = triton.next_power_of_2(n_columns)
-    recomputing_backward_kernel[(n_rows,)](x, dy, dx, n_columns, BLOCK=block, num_warps=16)
+    sizes = {"BLOCK": block, "num_warps": 16}
+    recomputing_backward_kernel[(n_rows,)](x, dy, dx, n_columns, **sizes)
     return dx
 
 

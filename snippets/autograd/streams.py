@@ -13,7 +13,7 @@ from kernels.softmax import softmax, softmax_row
 
 side = torch.cuda.Stream()
 values = torch.randn(1000, 1000, device="cuda")
-expected = softmax(values)  # compiles; a first call would give the side stream time enough
+expected = softmax(values)  # compiles, which would give the side stream time
 for wait in (False, True):
     x = torch.zeros_like(values)
     torch.cuda.synchronize()

@@ -41,10 +41,12 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(3, 5, device=device, requires_grad=True)
 weights = torch.randn(3, 5, device=device)
 expected = second(lambda x: torch.softmax(x, dim=-1), x, weights)
-ways = {"kernel alone": Plain.apply, "once_differentiable": Once.apply, "softmax": softmax}
+ways = {"kernel alone": Plain.apply, "once_differentiable": Once.apply}
+ways["softmax"] = softmax
 for name, function in ways.items():
     found = second(function, x, weights)
-    print(f"{name}: {'right' if torch.allclose(found, expected, atol=1e-5) else 'wrong'}")
+    right = torch.allclose(found, expected, atol=1e-5)
+    print(f"{name}: {'right' if right else 'wrong'}")
     #> kernel alone: wrong
     #> once_differentiable: wrong
     #> softmax: right

@@ -13,7 +13,9 @@ import triton.language as tl
 
 # --8<-- [start:minus_infinity]
 @triton.jit
-def masked_out_kernel(x_ptr, out_ptr, n_columns, BLOCK: tl.constexpr, SHIFT: tl.constexpr):
+def masked_out_kernel(
+    x_ptr, out_ptr, n_columns, BLOCK: tl.constexpr, SHIFT: tl.constexpr
+):
     m = -float("inf")
     s = 0.0
     for start in range(0, n_columns, BLOCK):

@@ -1,5 +1,5 @@
 """Rows too long for the chip: three walks along a row, and two with a sum that is rescaled."""
-# counters: row three_walks online
+# counters: row three_walks online blockwise
 import os
 import sys
 
@@ -89,6 +89,7 @@ if device == "cuda":
         "row": lambda: softmax_row(x, torch.empty_like(x)),
         "three_walks": lambda: walk(three_walks_kernel, x, 16384, 32),
         "online": lambda: walk(online_softmax_kernel, x, 16384, 32),
+        "blockwise": lambda: softmax(x),
     }
     if sys.argv[1:]:  # the profiler watches one way a run, after a call that compiles
         ways[sys.argv[1]]()
@@ -98,7 +99,7 @@ if device == "cuda":
         torch.cuda.profiler.stop()
     else:
         benchmark = Benchmark()
-        ways |= {"blockwise": lambda: softmax(x), "eager": lambda: torch.softmax(x, dim=-1)}
+        ways["eager"] = lambda: torch.softmax(x, dim=-1)
         expected = torch.softmax(x.double(), dim=-1)
         benchmark.case("softmax_ladder", "fwd", "512x131072", x.dtype, 2 * x.nbytes, 5 * x.numel(), ways, expected)
         benchmark.finish()

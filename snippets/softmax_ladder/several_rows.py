@@ -20,7 +20,8 @@ from kernels.benchmark import Benchmark
 def several_rows_kernel(
     x_ptr, y_ptr, n_rows, n_columns, ROWS: tl.constexpr, BLOCK: tl.constexpr
 ):
-    rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
+    first = tl.program_id(0).to(tl.int64) * ROWS
+    rows = first + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
     columns = tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
     mask = (rows < n_rows) & (columns < n_columns)  # [ROWS, BLOCK]
     offsets = rows * n_columns + columns
@@ -35,7 +36,8 @@ def several_rows(x, rows):
     n_rows, n_columns = x.shape
     block = triton.next_power_of_2(n_columns)
     grid = (triton.cdiv(n_rows, rows),)
-    several_rows_kernel[grid](x, y, n_rows, n_columns, ROWS=rows, BLOCK=block, num_warps=1)
+    sizes = {"ROWS": rows, "BLOCK": block, "num_warps": 1}
+    several_rows_kernel[grid](x, y, n_rows, n_columns, **sizes)
     return y
 # --8<-- [end:kernel]
 

@@ -21,8 +21,8 @@ def wanted(machine: str) -> Wanted:
     work = {name: code for name, code, _ in Listing(machine == "cpu").work()}
     if machine != "cpu":
         return work
-    work |= {f"matrix/{part}": matrix.code(part) for part in matrix.parts()}
-    return work | {f"mutants/{module}": mutate.code(module) for module in matrix.modules()}
+    work |= {f"matrix/{part}": matrix.code(part) for part in matrix.kept()}
+    return work | {f"mutants/{module}": mutate.code(module) for module in mutate.kept()}
 
 
 def command(machine: str, name: str) -> str:

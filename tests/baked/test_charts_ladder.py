@@ -11,7 +11,8 @@ from tests.baked.test_charts import RECORDS, VARIANTS
 
 def test_every_step_has_its_kernels_and_its_copy():
     rows = charts.draw("softmax_ladder", RECORDS)["sidecar"]["rows"]
-    expected = [(title, label) for title, labels in STEPS.values() for label in (*labels.values(), "device copy (the limit drawn)")]
+    limit = "device copy (the limit drawn)"
+    expected = [(title, label) for title, labels in STEPS.values() for label in (*labels.values(), limit)]
     assert [(row[0], row[2]) for row in rows] == expected
     assert [row[-2] for row in rows if row[2].startswith("device copy")] == [4000.0] * len(STEPS)
 

@@ -8,7 +8,7 @@ from scripts.specimens import SPECIMENS
 RENEW = "make test-matrix renews it"
 
 
-@pytest.mark.parametrize("part", matrix.parts())
+@pytest.mark.parametrize("part", matrix.kept())
 def test_record_is_of_this_code_and_green(part):
     found = records.read(records.record_path("cpu", "matrix", part))
     assert not matrix.is_due(part), f"older than its code: {RENEW}"
@@ -22,9 +22,16 @@ def test_every_record_has_its_pins():
     assert sorted(path.name for path in folder.iterdir()) == matrix.versions()
 
 
-def test_every_specimen_of_the_library_belongs_to_a_part():
-    covered = {specimen.name for module in matrix.modules() for specimen in matrix.specimens(module)}
-    assert covered == {specimen.name for specimen in SPECIMENS if specimen.path.startswith("kernels/")}
+def test_every_kernel_of_the_library_belongs_to_a_part():
+    covered = {specimen.kernel for module in matrix.modules() for specimen in matrix.specimens(module)}
+    assert covered == {specimen.kernel for specimen in SPECIMENS if specimen.path.startswith("kernels/")}
+
+
+def test_a_sample_reaches_from_the_first_launch_to_the_last():
+    for count in (1, 2, matrix.SAMPLE, matrix.SAMPLE + 1, 40):
+        found = matrix.spread(SPECIMENS[:count])
+        assert len(found) == len(set(map(id, found))) == min(count, matrix.SAMPLE)
+        assert found[0] is SPECIMENS[0] and found[-1] is SPECIMENS[count - 1]
 
 
 def test_a_specimen_over_its_bounds_is_an_obstacle():

@@ -272,8 +272,11 @@ def test_nan_in_the_gradient_stays_in_its_row(columns, device):
     assert dx[1].isnan().all() and not dx[[0, 2]].isnan().any()
 
 
+FAR_APART = [(30, softmax), (900, softmax), (40_000, softmax), (40_000, long)]
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize(("columns", "function"), [(30, softmax), (900, softmax), (40_000, softmax), (40_000, long)], ids=served_id)
+@pytest.mark.parametrize(("columns", "function"), FAR_APART, ids=served_id)
 def test_values_far_apart(columns, function, dtype, device):
     largest = torch.finfo(dtype).max
     x = random(9, columns, device=device)
@@ -379,11 +382,12 @@ def test_on_the_gpu_at_full_width(columns, dtype, device):
 
 
 @needs("cuda")
-@pytest.mark.parametrize("columns", [256, 4096, 8192, 65_536])
-def test_more_than_two_to_the_31_elements(columns, device):
+@pytest.mark.parametrize(("columns", "n_rows"), [(256, MANY), (4096, MANY), (8192, MANY), (65_536, MANY), (65_536, 1)])
+def test_more_than_two_to_the_31_elements(columns, n_rows, device):
+    """On the route of many rows and, of the longest, also on that of few."""
     need_free_memory(60)
     rows, dtype = 2**31 // columns + 5, torch.bfloat16
-    route = softmax_route(columns, dtype)
+    route = softmax_route(columns, dtype, n_rows=n_rows)
     x = torch.randint(-8, 8, (rows, columns), device=device, dtype=dtype)
     y = torch.full_like(x, NAN)
     FORWARD[route](x, y)
