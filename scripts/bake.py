@@ -16,6 +16,7 @@ import fnmatch
 import io
 import json
 import os
+import queue
 import re
 import shutil
 import subprocess
@@ -59,6 +60,10 @@ class Bake:
         self.done: dict[str, str] = json.loads(self.journal.read_text()) if self.journal.exists() else {}
         self.failures: list[str] = []
         self.writing = threading.Lock()
+        self.gpus = [""] if cpu else gpus()
+        self.here = threading.local()
+        self.compiling, self.figures = threading.Lock(), dict[str, list[dict[str, Any]]]()
+        self.asked: list[Work] = []
 
     def run(self) -> int:
         work = [(name, code, action) for name, code, action in self.work() if fnmatch.fnmatch(name, self.only)]
@@ -69,20 +74,35 @@ class Bake:
             work = [item for item in work if not self.is_current(item[0], item[1])]
         for left_behind in (records.BAKED / self.machine).rglob(".*.part"):
             left_behind.unlink()
+        self.asked = work
         red = self.gate()
         titles = {name: f"[{number}/{len(work)}] {name}" for number, (name, _, _) in enumerate(work, 1)}
         beside = [] if self.cpu else [item for item in work if not measures(item[0], item[1])]
-        with ThreadPoolExecutor(min(8, os.cpu_count() or 1)) as pool:
-            list(pool.map(lambda item: self.step(titles[item[0]], item, red, alone=False), beside))
-        for item in work:
-            if item not in beside:
-                self.step(titles[item[0]], item, red)
+        self.share(beside, 8, lambda item: self.step(titles[item[0]], item, red, alone=False))
+        alone = [item for item in work if item not in beside]
+        self.share(alone, 1, lambda item: self.step(titles[item[0]], item, red, alone=len(self.gpus) == 1))
         if self.failures:
             print(f"{len(self.failures)} of {len(work)} failed; their records are as they were:", *self.failures, sep="\n  ")
             return 1
         self.journal.unlink(missing_ok=True)
         print(f"done: {len(work)} records of {self.machine}")
         return 0
+
+    def share(self, items: list[Any], each: int, action: Callable[[Any], Any]) -> list[Any]:
+        """Do something with every item, `each` at a time on each GPU; what it starts sees that GPU alone."""
+        free: queue.SimpleQueue[str] = queue.SimpleQueue()
+        for gpu in self.gpus * each:
+            free.put(gpu)
+
+        def one(item: Any) -> Any:
+            self.here.gpu = free.get()
+            try:
+                return action(item)
+            finally:
+                free.put(self.here.gpu)
+
+        with ThreadPoolExecutor(len(self.gpus) * min(each, os.cpu_count() or 1)) as pool:
+            return list(pool.map(one, items))
 
     def work(self) -> list[Work]:
         """Everything to do, as (name, files of code, function that returns a record's contents)."""
@@ -93,7 +113,7 @@ class Bake:
             if not (self.cpu and programs.needs_of(name)):
                 items.append((name, [f"snippets/{name}.py"], partial(self.program, name)))
         for name, code in compiler.kernels():
-            items.append((f"compiled/{name}", code, partial(compiler.figures, name, cpu=self.cpu)))
+            items.append((f"compiled/{name}", code, partial(self.compiled, name)))
         if self.cpu:
             from scripts import trace
 
@@ -171,16 +191,26 @@ class Bake:
             print("green before the interruption")
             return set()
         with tempfile.TemporaryDirectory() as folder:
-            report = Path(folder) / "junit.xml"
-            command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/kernels", f"--junitxml={report}"]
-            result = subprocess.run(command, cwd=records.ROOT, capture_output=True, text=True, env=self.variables())
-            if result.returncode == 0:
-                print(f"green in {time.monotonic() - began:.0f} s: {result.stdout.strip().splitlines()[-1]}")
-                self.note("gate", now)
-                return set()
-            print("red", *(result.stdout or result.stderr).splitlines()[-40:], sep="\n  ")
-            # Where pytest is not content and no test is red, none ran.
-            return (red_modules(report) if report.exists() else set()) or {"*"}
+            files = sorted((records.ROOT / "tests/kernels").glob("test_*.py"))
+            ran = self.share(files, 2, lambda file: self.tested(file, Path(folder) / f"{file.stem}.xml"))
+        outputs = [output for _, output in ran]
+        red = set[str]().union(*(modules for modules, _ in ran))
+        if ran and not red:
+            passed = sum(int(count) for output in outputs for count in re.findall(r"(\d+) passed", output))
+            print(f"green in {time.monotonic() - began:.0f} s: {passed} passed")
+            self.note("gate", now)
+            return set()
+        print("red", *(line for modules, output in ran if modules for line in output.splitlines()[-40:]), sep="\n  ")
+        return red or {"*"}
+
+    def tested(self, file: Path, report: Path) -> tuple[set[str], str]:
+        """Run one file of tests; return the modules that are red for it, and what pytest said."""
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file), f"--junitxml={report}"]
+        result = subprocess.run(command, cwd=records.ROOT, capture_output=True, text=True, env=self.variables())
+        if result.returncode == 0:
+            return set(), result.stdout
+        # Where pytest is not content and no test is red, none ran.
+        return (red_modules(report) if report.exists() else set()) or {"*"}, result.stdout or result.stderr
 
     def variables(self, **more: str) -> dict[str, str]:
         """The environment of a child: the checkout importable, and the interpreter on only where it is asked for."""
@@ -188,7 +218,9 @@ class Bake:
         variables |= {"PYTHONPATH": os.pathsep.join(filter(None, [str(records.ROOT), os.environ.get("PYTHONPATH", "")]))}
         # The coming default of triton, set here so that every version compiles alike.
         variables |= {"TRITON_DEFAULT_FP_FUSION": "1", "PYTHONUNBUFFERED": "1"}
-        return variables | ({"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""} if self.cpu else {})
+        if self.cpu:
+            return variables | {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
+        return variables | {"CUDA_VISIBLE_DEVICES": self.here.gpu}
 
     def program(self, name: str) -> dict[str, Any]:
         """Run one program in a process of its own and keep what it printed and measured."""
@@ -219,6 +251,22 @@ class Bake:
         if asked and not self.cpu:
             record["sanitizers"] = [self.sanitizer(path, tool) for tool in asked.split()]
         return record
+
+    def compiled(self, name: str) -> dict[str, Any]:
+        """The figures of one kernel; the first that is asked for has all compiled, by processes that start once."""
+        from scripts import compile as compiler
+
+        with self.compiling:
+            if not self.figures:
+                wanted = {path.removeprefix("compiled/") for path, _, _ in self.asked}
+                targets = list(compiler.TARGETS) if self.cpu else [compiler.this_gpu()]
+                names = [specimen.name for specimen in compiler.SPECIMENS if specimen.function in wanted]
+                for entry in compiler.compile_all(targets, names):
+                    self.figures.setdefault(entry["specimen"].split("/")[0], []).append(entry)
+        found = self.figures[name]
+        if failed := [f"{entry['specimen']} for {entry['target']}: {entry['error']}" for entry in found if "error" in entry]:
+            raise RuntimeError("; ".join(failed))
+        return {"specimens": found}
 
     def counters(self, path: Path, part: str) -> list[dict[str, Any]]:
         """Run one part of a program under Nsight Compute and read the hardware's counters for each kernel it launched."""
@@ -275,6 +323,16 @@ class Bake:
         if result.returncode != 0 and not sum(counts):
             raise RuntimeError(f"ended with status {result.returncode} under compute-sanitizer\n{printed.strip()[-2000:]}")
         return {"tool": tool, "part": " ".join(part), "errors": sum(counts), "output": found}
+
+
+def gpus() -> list[str]:
+    """The GPUs of this machine that are of the kind of its first, as CUDA_VISIBLE_DEVICES spells them."""
+    import torch
+
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    names = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
+    spelled = visible.split(",") if visible else [str(number) for number in range(len(names))]
+    return [gpu for gpu, name in zip(spelled, names, strict=True) if name == names[0]]
 
 
 def kind_of(name: str) -> tuple[str, str]:

@@ -66,7 +66,7 @@ def compile_all(targets: list[str], names: list[str] | None = None, python: str 
     """The figures of the named specimens, of all if none is named, for every target; `python` decides on the Triton."""
     chosen = [specimen.name for specimen in SPECIMENS if names is None or specimen.name in names]
     jobs = [(name, target) for name in chosen for target in targets]
-    workers = min(8, os.cpu_count() or 1)
+    workers = min(32, os.cpu_count() or 1)
     shares = [jobs[start::workers] for start in range(workers) if jobs[start::workers]]
     with ThreadPoolExecutor(workers) as pool:
         parts = list(pool.map(lambda share: ask_worker(python, "figures", share), shares))
@@ -117,7 +117,9 @@ def launch_of(specimen: Specimen) -> Launch:
     module = load(specimen.path)
     function = getattr(module, specimen.function)
     if not specimen.launcher:
-        return function, dict(specimen.arguments), {}
+        given = {name: value for name, value in specimen.arguments.items() if name in function.arg_names}
+        options = {name: value for name, value in specimen.arguments.items() if name not in function.arg_names}
+        return function, given, options | specimen.options
     launches = record_launches(getattr(module, specimen.launcher), type(function), specimen.shape, specimen.dtype)
     wanted = [launch for launch in launches if launch[0] is function]
     if len(wanted) != 1:

@@ -111,7 +111,7 @@ class Model(torch.nn.Module):
 
 # --8<-- [start:train]
 def batches(steps, symbols=32, length=65):
-    """Text whose next symbol follows from the last one, or repeats the one eight places back, or is random."""
+    """The next symbol follows from the last, or is that of eight back, or is random."""
     generator = torch.Generator().manual_seed(1)
     follows = torch.randint(symbols, (symbols,), generator=generator)
     for _ in range(steps):

@@ -17,7 +17,6 @@ from triton.runtime import driver
 
 from kernels.softmax import softmax_kernel
 
-# --8<-- [start:race]
 x = torch.randn(64, 4096, device="cuda")
 y = torch.empty_like(x)
 arguments = (x, y, x.stride(0), y.stride(0), x.shape[1])
@@ -37,5 +36,4 @@ _, function, *_ = utils.load_binary(kernel.name, code, kernel.metadata.shared, d
 kernel.function = function
 kernel[(64, 1, 1)](*arguments, 4096)
 torch.cuda.synchronize()
-# --8<-- [end:race]
 print(f"{barriers} barriers taken out of the compiled kernel, which then ran")

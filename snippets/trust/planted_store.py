@@ -13,7 +13,6 @@ import triton
 import triton.language as tl
 
 
-# --8<-- [start:store]
 @triton.jit
 def unmasked_store_kernel(out_ptr, BLOCK: tl.constexpr):
     # This program stores a whole block, mask or no mask.
@@ -23,6 +22,5 @@ def unmasked_store_kernel(out_ptr, BLOCK: tl.constexpr):
 
 out = torch.zeros(1000, dtype=torch.int32, device="cuda")
 unmasked_store_kernel[(4,)](out, BLOCK=256)
-# --8<-- [end:store]
 assert torch.equal(out.cpu(), torch.arange(1000, dtype=torch.int32))
 print("the 1000 elements of the tensor are right, and 24 elements behind it were overwritten")

@@ -311,6 +311,36 @@ def test_counters_that_cannot_be_read_fail_their_program_alone(tmp_path):
     assert names(tree, "test-gpu-1-pcie") == ["alone"]
 
 
+MEASURES = """# needs: cuda
+import os, time
+from kernels.benchmark import keep
+
+began = time.time()
+time.sleep(0.4)
+keep(figures={"gpu": os.environ["CUDA_VISIBLE_DEVICES"], "began": began, "ended": time.time()})
+"""
+
+
+KEEPS = """import json, os
+
+
+def keep(**contents):
+    with open(os.environ["BLOCKWISE_RECORD"], "w") as file:
+        json.dump(contents, file)
+"""
+
+
+def test_what_measures_has_a_gpu_to_itself(tmp_path):
+    tree = checkout(tmp_path, **{f"timed_{letter}": MEASURES for letter in "abcd"})
+    trees.put(tree, {"kernels/benchmark.py": KEEPS})
+    assert bake(tree, "--only", "tiny/*", A_GPU=A_GPU, CUDA_VISIBLE_DEVICES="0,3").returncode == 0
+    runs = [found(tree, f"timed_{letter}", "test-gpu-1-pcie")["figures"] for letter in "abcd"]
+    assert {run["gpu"] for run in runs} == {"0", "3"}
+    for gpu in ("0", "3"):
+        mine = sorted((run["began"], run["ended"]) for run in runs if run["gpu"] == gpu)
+        assert all(ended <= began for (_, ended), (began, _) in zip(mine, mine[1:], strict=False))
+
+
 CHECKED = f"# needs: cuda\n# sanitizer: memcheck{{}}\n{INTERPRETED}"
 
 

@@ -17,10 +17,13 @@ from matplotlib.axes import Axes
 
 import main
 from scripts import charts, records
+from tests.baked.activation_records import records_of_activations
 from tests.baked.block_model_records import records_of_block_model
 from tests.baked.ladder_records import records_of_ladder
+from tests.baked.losses_records import records_of_losses
 from tests.baked.masking_records import records_of_masking
 from tests.baked.memory_records import records_of_memory
+from tests.baked.reductions_records import records_of_reductions
 from tests.baked.why_kernels_records import records_of_why_kernels
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -113,8 +116,11 @@ REDUCTIONS = templates("benchmark_reductions", row_sum=SAME, total={**SAME, "ato
 RECORDS |= {record["name"]: record for record in (MAPS, REDUCTIONS)}
 RECORDS |= {record["name"]: record for record in records_of_memory(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_masking(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_losses(synthetic, measured)}
 RECORDS |= {record["name"]: record for record in records_of_why_kernels(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_ladder(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_activations(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_reductions(synthetic)}
 
 
 @pytest.fixture(scope="module", params=charts.CHARTS)
@@ -171,8 +177,8 @@ def test_the_table_holds_every_number_drawn(name, monkeypatch):
     plot = Axes.plot
 
     def watch(axes: Axes, *values: Any, **options: Any) -> Any:
-        across = name in ("softmax_shapes", "softmax_ladder")
-        digits = {"softmax_shapes": 4, "autograd_losses": 9}.get(name, 1)
+        across = name in ("softmax_shapes", "softmax_ladder", "cross_entropy_shapes", "rope_shapes", "reductions_shapes")
+        digits = 9 if name == "autograd_losses" else 4 if name.endswith("_shapes") or name == "reductions_contention" else 1
         plotted.extend(round(value, digits) for value in values[0 if across else 1] if value == value)
         return plot(axes, *values, **options)
 

@@ -36,7 +36,8 @@ __version__ = "1.2.3"
 
 class cuda:
     is_available = staticmethod(lambda: "A_GPU" in os.environ)
-    get_device_name = staticmethod(lambda: os.environ["A_GPU"])
+    device_count = staticmethod(lambda: len(os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")))
+    get_device_name = staticmethod(lambda number=0: os.environ["A_GPU"])
 
 
 class version:
