@@ -54,7 +54,7 @@ for shape in [(1,), (7,), (1023,), (4097,), (3, 129), (131, 33), (5, 7, 11), (2,
         both_ways(lambda x, dim=dim: MaxAlong.apply(x, dim)[0], x)
     histogram(x, 37)
 for heads, size in [(1, 2), (3, 10), (5, 64), (4, 128)]:
-    q, k, angles = random(2, 13, heads, size), random(2, 13, 1, size), random(13, size)
+    q, k, angles = random(2, heads, 13, size), random(2, 1, 13, size), random(13, size // 2)
 
     def turn(q, k, angles=angles):
         return rotary_embedding(q, k, angles.cos().to(q.dtype), angles.sin().to(q.dtype))
