@@ -180,6 +180,11 @@ class Source:
                 return {"transposes": name}
         return {}
 
+    def binds(self, line: int) -> set[str]:
+        """The variables that the statement at `line` may set."""
+        nodes = ast.walk(self.statements[line][2])
+        return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
     def loop(self, line: int) -> ast.For | None:
         node = self.statements[line][2]
         return node if isinstance(node, ast.For) else None
@@ -333,6 +338,9 @@ class Recorder:
             if content is before or (isinstance(content, int | float) and content == before):
                 continue
             self.seen[name] = content
+            # A shift of the interpreter's puts a copy in the place of its operand's array, also within `tl.rand`.
+            if name not in self.source.binds(self.line):
+                continue
             made = next((event for data, event in self.results if data is content), None)
             if made is not None:
                 made["into"] = name

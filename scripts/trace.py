@@ -146,7 +146,19 @@ def fallback_html(trace: Record) -> str:
         between = len(programs) - MOST_PROGRAMS
         rows.append(f'<p class="still-more">and {between} more program{"s" if between > 1 else ""}, up to the last one:</p>')
         rows.append(program_html(trace, programs[-1]))
-    return f'<div class="stepper still">{"".join(rows)}</div>'
+    return f'<div class="stepper still">{"".join(rows)}{still_legend(trace)}</div>'
+
+
+def still_legend(trace: Record) -> str:
+    """What the colors and the hatching of the still picture mean, as far as they are in it."""
+    accesses = [event for program in trace["programs"] for event in program["events"] if is_access(event)]
+    if any(len(event["shape"]) > 1 for event in accesses):
+        entries = [("mark on", "read or written")]
+    else:
+        words = {"on": "lanes that read or write", "masked": "masked off, not touched", "outside": "outside the tensor"}
+        entries = [(f"seg {state}", words[state]) for state in words if any(lanes_in(event, state) for event in accesses)]
+    spans = [f'<span><i class="{look}"></i>{text}</span>' for look, text in entries]
+    return f'<p class="legend">{"".join(spans)}</p>'
 
 
 def program_html(trace: Record, program: Record) -> str:

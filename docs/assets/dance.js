@@ -109,8 +109,9 @@ class MemoryDance extends Player {
     live.className = "stepper dance";
     live.tabIndex = 0;
     live.setAttribute("role", "group");
-    live.setAttribute("aria-label", `${trace.kernel}, trip by trip between memory and chip. Arrow keys step, space plays.`);
+    live.setAttribute("aria-label", `${trace.kernel}, trip by trip between memory and chip. Arrow keys step, Home and End go to the first and the last trip, space plays.`);
     live.innerHTML = `<div class="stepper-bar"><div class="choices">${this.dataset.label} ${choices.join("")}</div><span class="stepper-count"></span>${controls()}</div>
+      <p class="stepper-given"><span class="keys">Click the picture, then ← and → step, space plays</span></p>
       <p class="stepper-sentence" aria-live="polite"></p>
       <div class="dance-stage" role="img" aria-label="Blocks on chip, and the tensors in memory below"></div>
       <p class="dance-sum"></p>

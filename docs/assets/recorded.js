@@ -83,13 +83,14 @@ export function rectangles(looks, columns) {
   return found;
 }
 
-// A block or a tensor as a sheet of cells. Rows beyond its own are drawn without its border.
+// A block or a tensor as a sheet of cells. Rows beyond its own, where lanes past its end point, stand below its border.
 export function sheet(looks, columns, rows, texts) {
   const all = Math.max(rows, Math.ceil(looks.length / columns));
   const marks = rectangles(looks, columns).map(({ look, column, row, width, height }) =>
     `<i class="${look}" style="left:${(100 * column) / columns}%;top:${(100 * row) / all}%;width:${(100 * width) / columns}%;height:${(100 * height) / all}%"></i>`);
   const written = texts?.map((text, i) => text && `<b style="left:${(100 * (i % columns)) / columns}%;top:${(100 * Math.floor(i / columns)) / all}%">${text}</b>`) ?? [];
-  return `<i class="sheet" style="--columns:${columns};--rows:${all}">${marks.join("")}<i class="extent" style="height:${(100 * rows) / all}%;--own:${rows}"></i>${written.join("")}</i>`;
+  const beyond = all > rows ? `<i class="beyond" style="top:${(100 * rows) / all}%"></i>` : "";
+  return `<i class="sheet" style="--columns:${columns};--rows:${all}">${beyond}${marks.join("")}<i class="extent" style="height:${(100 * rows) / all}%;--own:${rows}"></i>${written.join("")}</i>`;
 }
 
 export const piece = (name, told, drawn, now) => `<span class="piece"><b class="name${now ? " now" : ""}">${safe(name)}</b><small>${told}</small>${drawn}</span>`;
@@ -169,14 +170,16 @@ export class Player extends HTMLElement {
     if (this.steered?.(event)) event.preventDefault();
     else if (event.key === "ArrowLeft") this.go(this.step - 1);
     else if (event.key === "ArrowRight") this.go(this.step + 1);
+    else if (event.key === "Home") this.go(0);
+    else if (event.key === "End") this.go(this.last);
     else if (this.spaceIsOurs(event)) this.toggle();
     else return;
     event.preventDefault();
   }
 
-  // Space presses the buttons that act; on one that chooses it plays, as elsewhere in the picture.
+  // Space presses a button, as everywhere. On the choice already made, where it would do nothing, it plays as elsewhere in the picture.
   spaceIsOurs(event) {
-    return event.key === " " && !event.target.closest("select, .scroll, button:not([data-pick])");
+    return event.key === " " && !event.target.closest("select, .scroll, button:not([aria-pressed=true])");
   }
 
   go(step) {

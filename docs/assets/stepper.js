@@ -9,6 +9,7 @@ const CELLS = 32; // up to so many lanes, each has a cell of its own
 const CHOICES = 16; // up to so many programs, each has a button of its own
 const GRID = 144; // and up to so many in a grid of two dimensions
 const NUMBERED = 12; // blocks and tensors up to so many elements wide show their values
+const BESIDE = 32; // tensors of so many columns together fit beside each other on a phone
 const PACE = 1800; // milliseconds a step while playing
 const REDUCES = { max: "finds the largest of", min: "finds the smallest of", sum: "adds up" };
 const made = (event) => (REDUCES[event.op] ? event.result ?? [] : event.shape); // the shape of what a step makes
@@ -144,7 +145,7 @@ class ProgramStepper extends Player {
       const own = Math.ceil(size / columns);
       const touched = this.accesses.filter((event) => event.tensor === name).flatMap((event) => marks(event.lanes, columns));
       const beyond = touched.some((mark) => mark.row >= own);
-      return { name, size, columns, rows: own + beyond };
+      return { name, size, columns, rows: own + beyond, beyond };
     });
     this.width = Math.max(this.lanes, ...this.tensors.map((tensor) => tensor.columns));
   }
@@ -157,7 +158,7 @@ class ProgramStepper extends Player {
     const all = [...this.sheets.values(), ...this.tensors];
     this.widest = Math.max(...all.map(({ columns }) => columns));
     this.most = Math.max(...all.map(({ rows }) => rows), this.widest);
-    const together = this.tensors.reduce((sum, { columns }) => sum + columns, 0);
+    const together = (this.together = this.tensors.reduce((sum, { columns }) => sum + columns, 0));
     this.unit = this.most <= NUMBERED ? 1.25 : Math.min(0.8, Math.max(13 / this.most / 2, Math.min(13 / this.most, 27 / together)));
     for (const drawn of this.tensors) {
       const places = this.accesses.filter((event) => event.tensor === drawn.name)
@@ -208,10 +209,10 @@ class ProgramStepper extends Player {
       ? `<select aria-label="Program">${ids.map((id, i) => `<option value="${i}">${id}</option>`).join("")}</select>`
       : ids.map((id, i) => `<button type="button" data-pick="${i}" aria-label="Program ${id}">${id}</button>`).join("");
     const given = Object.entries(trace.arguments).map(([name, value]) => `${safe(name)} = ${value}`);
-    return `<div class="stepper" role="group" tabindex="0" aria-label="${safe(trace.kernel)}, step by step. Arrow keys step, space plays.">
+    return `<div class="stepper" role="group" tabindex="0" aria-label="${safe(trace.kernel)}, step by step. Arrow keys step, Home and End go to the first and the last step, space plays.">
       <div class="stepper-bar"><div class="choices">Program ${choices}</div><span class="stepper-count"></span>
         <code class="stepper-line" aria-hidden="true"></code>${controls()}</div>
-      <div class="stepper-top"><pre class="stepper-code"><code></code></pre>${this.grid ? programGrid(ids, grid) : ""}</div>
+      <div class="stepper-top"><pre class="stepper-code" role="group" aria-label="The kernel"><code></code></pre>${this.grid ? programGrid(ids, grid) : ""}</div>
       <p class="stepper-given"><span>${given.length ? `Launched with ${given.join(", ")}.` : ""}</span><span class="keys">${this.grid ? "Arrows choose in the grid; elsewhere" : "Click the picture, then"} ← and → step, space plays</span></p>
       <p class="stepper-sentence" aria-live="polite"></p>
       <div class="stepper-picture" role="img" aria-label="The block on chip and the tensors in memory"></div></div>`;
@@ -231,8 +232,18 @@ class ProgramStepper extends Player {
     this.find(".stepper-count").textContent = `Step ${step + 1} of ${last + 1}${turn}`;
     this.find(".stepper-code code").innerHTML = this.trace.source.map((text, i) => line(text, i + 1, event)).join("");
     this.find(".stepper-line").innerHTML = marked(this.trace.source[event.line - 1].trim(), event);
+    this.center(this.find(".stepper-code"));
     this.find(".stepper-sentence").textContent = `Program ${program.id.join(", ")} ${words(event, this.trace)}.`;
     this.find(".stepper-picture").innerHTML = this.chip(event) + this.memory(event) + this.legend();
+  }
+
+  // On a phone the code is a window of a few lines; the one of this step stands in its middle.
+  center(code) {
+    const scrolls = code.scrollHeight > code.clientHeight;
+    if (scrolls) code.tabIndex = 0;
+    else code.removeAttribute("tabindex");
+    const [window, lit] = [code, code.querySelector(".lit")].map((element) => element.getBoundingClientRect());
+    if (scrolls) code.scrollTop += lit.top - window.top - (window.height - lit.height) / 2;
   }
 
   chip(event) {
@@ -303,7 +314,8 @@ class ProgramStepper extends Player {
   }
 
   scale() {
-    return `--unit:min(${this.unit}rem, (100cqi - 2.2rem) / ${this.widest})`;
+    const beside = this.most > NUMBERED && this.together <= BESIDE; // on a phone, tensors then stand side by side
+    return `--unit:min(${this.unit}rem, ${beside ? `(100cqi - 3.2rem) / ${this.together}` : `(100cqi - 2.2rem) / ${this.widest}`})`;
   }
 
   row({ name, size, columns, rows }, row, found) {
@@ -312,6 +324,7 @@ class ProgramStepper extends Player {
     const inside = found.filter((mark) => mark.row === row).map(({ state, now, column, width }) =>
       `<i class="mark ${state}${now ? " now" : ""}" style="left:${percent(column)};width:${percent(width)}"></i>`);
     if (extent) inside.push(`<i class="extent" style="width:${percent(extent)};background-size:${100 / extent}% 100%"></i>`);
+    if (!extent) inside.unshift(`<i class="beyond" style="width:${percent(columns)}"></i>`);
     const lit = found.some((mark) => mark.now) ? " now" : "";
     return `<b class="name${lit}">${row ? "" : safe(name)}</b><span class="at">${extent && rows <= 16 ? row * columns : ""}</span>
       <div class="row${this.width <= CELLS ? " large" : ""}">${inside.join("")}</div>`;
@@ -326,6 +339,7 @@ class ProgramStepper extends Player {
       [swatch("mark on now"), "read or written in memory in this step"],
       [swatch("cell on") + swatch("mark on"), "in an earlier step"],
       has("masked") && [swatch("mark masked"), "masked off, not touched"],
+      this.tensors.some(({ beyond }) => beyond) && [swatch("beyond"), "past the tensor’s end"],
       has("outside") && [swatch("mark outside"), "outside the tensor"],
       undefinedLanes && ["<b>?</b>", "undefined: nothing was loaded, nothing will be stored"],
     ];

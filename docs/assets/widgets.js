@@ -1,13 +1,13 @@
-// Loads the module of each interactive picture of a page. Those that replay a recording come when the reader comes near;
-// until then, and without scripts, their still picture stands there.
+// Loads the module of each interactive picture of a page when the reader comes near it. Until then, and without scripts, its
+// still picture stands there.
 
-const REPLAYING = { "program-stepper": "./stepper.js", "memory-dance": "./dance.js" };
-const EXPLORING = {
+const MODULES = {
+  "program-stepper": "./stepper.js",
+  "memory-dance": "./dance.js",
   "grid-explorer": "./grid-explorer.js",
   "broadcast-explorer": "./broadcast-explorer.js",
   "offset-calculator": "./offset-calculator.js",
 };
-const MODULES = { ...REPLAYING, ...EXPLORING };
 const seen = new WeakSet();
 
 const near = new IntersectionObserver(
@@ -25,8 +25,7 @@ function watch() {
   for (const found of document.querySelectorAll(Object.keys(MODULES).join())) {
     if (seen.has(found)) continue;
     seen.add(found);
-    if (REPLAYING[found.localName]) near.observe(found);
-    else import(MODULES[found.localName]);
+    near.observe(found);
   }
 }
 

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from scripts import records, trace
+from tests.baked.formulas import why_kernels
 from tests.baked.trace_rules import FOLDER, Trace, expected, faults, formulas, programs, step, unnoticed, values
 
 FORMULAS = formulas()
@@ -85,6 +86,17 @@ def test_softmax_values(program: int):
     stored = values(events["store y"])
     np.testing.assert_array_equal(stored[:13], values(events["y"])[:13])
     assert np.all(np.isnan(stored[13:]))
+
+
+def test_fused_values():
+    for program in committed("why_kernels/fused")["programs"]:
+        row, block = program["id"]
+        events = program["events"]
+        x, bias, *_, kept, stored = (values(event) for event in events if "values" in event)
+        expected = why_kernels.gelu_dropout(x, bias, 12 * row + 8 * block + np.arange(8))
+        np.testing.assert_allclose(kept, expected, rtol=2e-3, atol=1e-4)
+        np.testing.assert_array_equal(np.isnan(stored), 8 * block + np.arange(8) >= 12)
+        assert 0 < np.sum(expected == 0) < 8, "a block that keeps all or nothing shows no dropout"
 
 
 @pytest.mark.parametrize("name", FORMULAS)

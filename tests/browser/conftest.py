@@ -116,12 +116,30 @@ def fresh(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
 
 
 def settle(page: Page) -> None:
-    """Wait until the faces and the copy buttons are there."""
+    """Wait until the faces are there, and the copy buttons of the blocks in the window."""
     page.wait_for_function("document.fonts.status === 'loaded'")
     page.wait_for_function(
-        "[...document.querySelectorAll('.highlight[data-program]')]"
-        ".every((block) => block.querySelector('button[data-md-type=copy]'))"
+        """[...document.querySelectorAll('.highlight[data-program]')]
+           .filter((block) => block.checkVisibility())
+           .filter((block) => block.getBoundingClientRect().top < innerHeight && block.getBoundingClientRect().bottom > 0)
+           .every((block) => block.querySelector('button[data-md-type=copy]'))"""
     )
+
+
+def walk(page: Page) -> None:
+    """Go past every block, as a reader does: each gets its copy button when it comes into view."""
+    page.evaluate(
+        """async () => {
+             for (const block of document.querySelectorAll('.highlight[data-program]')) {
+               if (!block.checkVisibility()) continue;
+               block.scrollIntoView({ block: 'center', behavior: 'instant' });
+               for (let wait = 0; wait < 200 && !block.querySelector('button[data-md-type=copy]'); wait++)
+                 await new Promise((ready) => setTimeout(ready, 20));
+             }
+             scrollTo({ top: 0, behavior: 'instant' });
+           }"""
+    )
+    assert page.locator(".highlight[data-program]:not(:has(button[data-md-type=copy])):visible").count() == 0
 
 
 def press_copy(page: Page, block: Locator) -> str:

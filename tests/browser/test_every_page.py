@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from tests.browser.conftest import PALETTES, settle
+from tests.browser.conftest import PALETTES, settle, walk
 from tests.docs import pages
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -23,6 +23,7 @@ def test_page(address, palette, width, site, context_of):
     page.goto(site.url + address)
     settle(page)
     page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true })")
+    walk(page)
 
     assert page.locator("body").get_attribute("data-md-color-scheme") == PALETTES[palette]
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, f"wider than the window: {widest(page)}"

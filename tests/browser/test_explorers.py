@@ -73,13 +73,21 @@ def host(site) -> str:
     return page
 
 
+def wake(page: Page) -> None:
+    """Go down to each explorer, because it is loaded when a reader comes near it, and back up."""
+    for element in ELEMENTS:
+        page.locator(element).scroll_into_view_if_needed()
+        page.wait_for_selector(f"{element} .explorer:not(.still) .explorer-words:not(:empty)", state="attached")
+    page.evaluate("scrollTo(0, 0)")
+
+
 @pytest.fixture
 def explorers(site, fresh, host) -> Callable[..., Page]:
     def make(palette: str = "light", width: int = 1280) -> Page:
         page = fresh(None, palette, width)
         page.route(site.url + HOST, lambda route: route.fulfill(body=host, content_type="text/html; charset=utf-8"))
         page.goto(site.url + HOST)
-        page.wait_for_function("document.querySelectorAll('.explorer:not(.still) .explorer-words:not(:empty)').length === 3")
+        wake(page)
         return page
 
     return make
@@ -93,7 +101,7 @@ def asked(browser, site, host) -> Iterator[Callable[[str, list[dict]], list[dict
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.route(site.url + HOST, lambda route: route.fulfill(body=host, content_type="text/html; charset=utf-8"))
     page.goto(site.url + HOST)
-    page.wait_for_function("document.querySelectorAll('.explorer:not(.still) .explorer-words:not(:empty)').length === 3")
+    wake(page)
 
     def ask(element: str, settings: list[dict]) -> list[dict]:
         typed = [{name: str(value) for name, value in setting.items()} for setting in settings]
@@ -579,6 +587,18 @@ def test_any_mixture_of_numbers_is_answered(element, asked):
 
 
 # Use
+
+
+def test_one_is_loaded_when_the_reader_comes_near(site, fresh, host):
+    page = fresh(None)
+    asked_for = []
+    page.on("request", lambda request: asked_for.append(request.url.rpartition("/")[2]))
+    page.route(site.url + HOST, lambda route: route.fulfill(body=host, content_type="text/html; charset=utf-8"))
+    page.goto(site.url + HOST, wait_until="networkidle")
+    assert "offset-calculator.js" not in asked_for
+    assert page.locator("offset-calculator .explorer.still").count() == 1
+    wake(page)
+    assert {f"{element}.js" for element in ELEMENTS} <= set(asked_for)
 
 
 def focused(page: Page) -> str:

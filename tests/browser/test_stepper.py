@@ -117,7 +117,39 @@ def test_it_plays_only_when_asked_and_pauses(site, fresh):
     assert page.get_by_role("button", name="Play").count() == 1, "it does not stop at the end"
 
 
-def test_space_plays_from_a_program_button_and_never_scrolls(fresh):
+def test_space_presses_a_choice_and_plays_from_the_one_made(fresh):
+    page = fresh(ADD)
+    page.get_by_role("button", name="Program 1", exact=True).focus()
+    page.keyboard.press("Space")
+    assert page.get_by_role("button", name="Program 1", exact=True).get_attribute("aria-pressed") == "true"
+    assert page.get_by_role("button", name="Play").count() == 1, "it plays, and was asked for another program"
+    page.keyboard.press("Space")
+    assert page.get_by_role("button", name="Pause").count() == 1
+
+
+def test_home_and_end_stay_in_the_picture(fresh):
+    page = fresh(ADD)
+    page.locator(STEPPER).focus()
+    top = page.evaluate("scrollY")
+    page.keyboard.press("End")
+    assert page.locator(".stepper-count").inner_text().startswith("Step 7 of 7")
+    page.keyboard.press("Home")
+    assert page.locator(".stepper-count").inner_text().startswith("Step 1 of 7")
+    assert page.evaluate("scrollY") == top
+
+
+def test_on_a_phone_the_code_is_a_window_around_its_line(fresh):
+    page = fresh(ADD, width=390)
+    page.locator(STEPPER).scroll_into_view_if_needed()
+    page.locator(STEPPER).focus()
+    for _ in range(7):
+        code, lit = (page.locator(selector).bounding_box() for selector in (".stepper-code", LIT))
+        assert code["height"] < 180 and code["y"] - 1 <= lit["y"] and lit["y"] + lit["height"] <= code["y"] + code["height"] + 1
+        page.keyboard.press("ArrowRight")
+    assert page.locator(".stepper-code").get_attribute("tabindex") == "0", "no keyboard could scroll it"
+
+
+def test_space_never_scrolls(fresh):
     page = fresh(ADD)
     page.get_by_role("button", name="Program 2", exact=True).click()
     top = page.evaluate("scrollY")

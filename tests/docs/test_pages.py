@@ -20,12 +20,13 @@ def prepared():
 
 @pytest.fixture
 def as_reader(monkeypatch, tmp_path):
-    """The state in which a page runs: the interpreter where there is no GPU, no display, and an empty folder."""
+    """The state in which a page runs: the interpreter where there is no GPU, no display, nothing compiled, an empty folder."""
     import torch
 
     assert torch.cuda.is_available() or os.environ.get("TRITON_INTERPRET") == "1", "tests/conftest.py sets TRITON_INTERPRET=1"
     monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / ".triton"))
     monkeypatch.chdir(tmp_path)
     torch.manual_seed(0)
     return tmp_path
