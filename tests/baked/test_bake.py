@@ -321,7 +321,7 @@ keep(figures={"gpu": os.environ["CUDA_VISIBLE_DEVICES"], "began": began, "ended"
 """
 
 
-KEEPS = """import json, os
+STUB = """import json, os
 
 
 def keep(**contents):
@@ -332,7 +332,7 @@ def keep(**contents):
 
 def test_what_measures_has_a_gpu_to_itself(tmp_path):
     tree = checkout(tmp_path, **{f"timed_{letter}": MEASURES for letter in "abcd"})
-    trees.put(tree, {"kernels/benchmark.py": KEEPS})
+    trees.put(tree, {"kernels/benchmark.py": STUB})
     assert bake(tree, "--only", "tiny/*", A_GPU=A_GPU, CUDA_VISIBLE_DEVICES="0,3").returncode == 0
     runs = [found(tree, f"timed_{letter}", "test-gpu-1-pcie")["figures"] for letter in "abcd"]
     assert {run["gpu"] for run in runs} == {"0", "3"}
