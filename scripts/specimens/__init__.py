@@ -43,7 +43,6 @@ class Specimen:
     shape: tuple[int, ...] = ()
     dtype: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -62,7 +61,7 @@ class Specimen:
         """What a record says of the launch; the bounds are no part of it."""
         if self.launcher:
             return {"launcher": self.launcher, "shape": list(self.shape), "dtype": self.dtype}
-        return {"arguments": self.arguments} | ({"options": self.options} if self.options else {})
+        return {"arguments": self.arguments}
 
 
 def launched(
@@ -92,13 +91,11 @@ def collected() -> list[Specimen]:
 
 
 def jitted_functions() -> list[str]:
-    """Every kernel in kernels and snippets, as path:name; a jitted function that other kernels call has no such name."""
+    """Every function under @triton.jit in kernels and snippets, as path:name."""
     found = []
     for path in sorted([*(ROOT / "kernels").glob("*.py"), *(ROOT / "snippets").rglob("*.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if not isinstance(node, ast.FunctionDef) or not any(is_jit(decorator) for decorator in node.decorator_list):
-                continue
-            if node.name.endswith("_kernel"):
+            if isinstance(node, ast.FunctionDef) and any(is_jit(decorator) for decorator in node.decorator_list):
                 found.append(f"{path.relative_to(ROOT).as_posix()}:{node.name}")
     return found
 
