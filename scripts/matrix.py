@@ -152,11 +152,7 @@ def record(part: str) -> dict[str, Any]:
 
 def is_due(part: str) -> bool:
     """Whether there is no record of today's code."""
-    try:
-        found = records.read(records.record_path("cpu", "matrix", part))
-    except records.RecordError:
-        return True
-    return found["code"] != code(part) or not records.is_fresh(found)
+    return not records.is_kept(records.record_path("cpu", "matrix", part), code(part))
 
 
 def summary(found: dict[str, Any]) -> str:

@@ -190,7 +190,7 @@ def score(module: str, found: list[tuple[Mutant, str]]) -> dict[str, Any]:
 
 
 def kept() -> list[str]:
-    """The modules that have a score; the page names the others."""
+    """The modules that have a score."""
     return [module for module in matrix.modules() if records.record_path("cpu", "mutants", module).exists()]
 
 
@@ -204,11 +204,8 @@ def judge_again(module: str) -> None:
 
 
 def is_due(module: str) -> bool:
-    try:
-        found = records.read(records.record_path("cpu", "mutants", module))
-    except records.RecordError:
-        return True
-    return found["code"] != code(module) or not records.is_fresh(found)
+    """Whether there is no score of today's code."""
+    return not records.is_kept(records.record_path("cpu", "mutants", module), code(module))
 
 
 def main() -> int:

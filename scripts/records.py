@@ -255,6 +255,15 @@ def is_docstring(body: list[ast.stmt]) -> bool:
     return isinstance(first, ast.Constant) and isinstance(first.value, str)
 
 
+def is_kept(path: Path, code: list[str]) -> bool:
+    """Whether there is a readable record, made from these files as they are today."""
+    try:
+        record = read(path)
+    except RecordError:
+        return False
+    return record["code"] == code and is_fresh(record)
+
+
 def is_fresh(record: dict[str, Any], root: Path = ROOT) -> bool:
     """Whether the code that made the record is the code of this checkout."""
     try:
