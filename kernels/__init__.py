@@ -5,7 +5,32 @@ interpreter is on (`TRITON_INTERPRET=1` before triton is first imported).
 """
 
 from kernels.add import add
+from kernels.cross_entropy import cross_entropy
+from kernels.dropout import dropout
+from kernels.geglu import geglu
+from kernels.gelu import gelu
+from kernels.histogram import histogram
+from kernels.layer_norm import layer_norm
+from kernels.max import max
+from kernels.rms_norm import rms_norm
+from kernels.rotary_embedding import rotary_embedding
 from kernels.softmax import softmax
+from kernels.sum import sum
+from kernels.swiglu import swiglu
 
-__all__ = ["add", "softmax"]
+__all__ = [
+    "add",
+    "cross_entropy",
+    "dropout",
+    "geglu",
+    "gelu",
+    "histogram",
+    "layer_norm",
+    "max",
+    "rms_norm",
+    "rotary_embedding",
+    "softmax",
+    "sum",
+    "swiglu",
+]
 __version__ = "0.1.0"

@@ -45,7 +45,92 @@ def check_dim(name: str, dim: int, tensor: torch.Tensor) -> int:
     """
     if not isinstance(dim, int) or isinstance(dim, bool):
         raise TypeError(f"{name}: expected an int, got {type(dim).__name__}")
-    rank = max(tensor.ndim, 1)
+    rank = tensor.ndim or 1
     if not -rank <= dim < rank:
         raise ValueError(f"{name}: expected a dimension from {-rank} to {rank - 1} for shape {tuple(tensor.shape)}, got {dim}")
     return dim % rank
+
+
+def check_like(name: str, tensor: torch.Tensor, other_name: str, other: torch.Tensor) -> None:
+    """Raise unless `tensor` is a tensor of the shape, dtype and device of `other`.
+
+    Raises:
+        TypeError: `tensor` is no tensor, or its dtype is another.
+        ValueError: The shapes or the devices differ.
+    """
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"{name}: expected a torch.Tensor, got {type(tensor).__name__}")
+    if tensor.dtype != other.dtype:
+        expected, found = (str(dtype).removeprefix("torch.") for dtype in (other.dtype, tensor.dtype))
+        raise TypeError(f"{name}: expected dtype {expected}, the dtype of {other_name}, got {found}")
+    if tensor.shape != other.shape:
+        raise ValueError(f"{name}: expected shape {tuple(other.shape)}, the shape of {other_name}, got {tuple(tensor.shape)}")
+    check_same_device(name, tensor, other_name, other)
+
+
+def check_probability(name: str, value: float) -> None:
+    """Raise TypeError unless `value` is a number, and ValueError unless it lies from 0 to 1."""
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        raise TypeError(f"{name}: expected a float, got {type(value).__name__}")
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name}: expected a number from 0 to 1, got {value}")
+
+
+def check_seed(name: str, value: int) -> None:
+    """Raise TypeError unless `value` is an int, and ValueError unless it fits into 64 bits without a sign."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name}: expected an int, got {type(value).__name__}")
+    if not 0 <= value < 2**64:
+        raise ValueError(f"{name}: expected an int from 0 to 2**64 - 1, got {value}")
+
+
+def check_approximate(name: str, value: str) -> None:
+    """Raise TypeError unless `value` is a string, and ValueError unless it names a form of GELU: `none` or `tanh`."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name}: expected a str, got {type(value).__name__}")
+    if value not in ("none", "tanh"):
+        raise ValueError(f"{name}: expected 'none' or 'tanh', got {value!r}")
+
+
+def check_row(name: str, tensor: torch.Tensor, other_name: str, other: torch.Tensor) -> None:
+    """Raise unless `tensor` is a vector as long as the last dimension of `other`, of its dtype and device.
+
+    Raises:
+        TypeError: `tensor` is no tensor, or its dtype is another.
+        ValueError: The shape is another, or the devices differ.
+    """
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"{name}: expected a torch.Tensor, got {type(tensor).__name__}")
+    if tensor.dtype != other.dtype:
+        expected, found = (str(dtype).removeprefix("torch.") for dtype in (other.dtype, tensor.dtype))
+        raise TypeError(f"{name}: expected dtype {expected}, the dtype of {other_name}, got {found}")
+    if tensor.shape != other.shape[-1:] or other.ndim == 0:
+        raise ValueError(
+            f"{name}: expected a vector as long as the last dimension of {other_name}, of shape {tuple(other.shape)}, "
+            f"got shape {tuple(tensor.shape)}"
+        )
+    check_same_device(name, tensor, other_name, other)
+
+
+def check_countable_tensor(name: str, tensor: torch.Tensor) -> None:
+    """Raise unless `tensor` is a tensor of floats or integers, of a dtype with a histogram, that a kernel can reach.
+
+    Raises:
+        TypeError: `tensor` is no tensor, or its dtype is not float32, float16, bfloat16, uint8, int32 or int64.
+        ValueError: `tensor` lies on the CPU and Triton's interpreter is off.
+    """
+    if isinstance(tensor, torch.Tensor) and tensor.dtype not in (*FLOAT_DTYPES, torch.uint8, torch.int32, torch.int64):
+        found = str(tensor.dtype).removeprefix("torch.")
+        raise TypeError(f"{name}: expected dtype float32, float16, bfloat16, uint8, int32 or int64, got {found}")
+    if not isinstance(tensor, torch.Tensor) or tensor.is_floating_point():
+        check_float_tensor(name, tensor)
+    elif tensor.device.type != "cuda" and not INTERPRETED:
+        raise ValueError(f"{name}: expected a CUDA tensor, got one on {tensor.device}; {HOW_TO_INTERPRET}")
+
+
+def check_count(name: str, count: int, least: int, most: int) -> None:
+    """Raise TypeError unless `count` is an int, ValueError unless it lies from `least` to `most`."""
+    if not isinstance(count, int) or isinstance(count, bool):
+        raise TypeError(f"{name}: expected an int, got {type(count).__name__}")
+    if not least <= count <= most:
+        raise ValueError(f"{name}: expected a number from {least} to {most}, got {count}")

@@ -7,8 +7,8 @@ For n elements of e bytes the forward pass reads ne bytes and writes ne; the bac
 writes ne. Both do about 5 floating-point operations an element, so the memory sets the time.
 
 The kernels here keep one whole row on chip. `softmax_short` packs several short rows into a program, and does without
-a mask where a row fills its block; `softmax_long` walks rows that are too long to keep. `softmax_route` says which of
-the three serves a shape.
+a mask where a row fills its block; `softmax_long` walks rows that are too long to keep, and `softmax_split` gives
+every such row to many programs where there are few of them. `softmax_route` says which serves a shape.
 """
 
 import torch
@@ -18,6 +18,7 @@ import triton.language as tl
 from kernels.arguments import check_dim, check_float_tensor
 from kernels.softmax_long import softmax_long, softmax_long_backward
 from kernels.softmax_short import softmax_short, softmax_short_backward
+from kernels.softmax_split import softmax_split, softmax_split_backward
 
 
 # --8<-- [start:kernel]
@@ -71,25 +72,34 @@ def softmax_row_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) ->
     return dx
 
 
-def softmax_route(n_columns: int, dtype: torch.dtype, backward: bool = False) -> str:
-    """Say in a word which kernel serves rows of this length and dtype: `short`, `full`, `row` or `long`.
+def softmax_route(n_columns: int, dtype: torch.dtype, backward: bool = False, n_rows: int = 2**20) -> str:
+    """Say in a word which kernel serves rows of this length and dtype: `short`, `full`, `row`, `long` or `split`.
 
-    `full` is `short` with one row a program and no mask. The limits are where one kernel overtook another when all
-    were timed on one GPU, an H200.
+    `full` is `short` with one row a program and no mask. How many rows there are matters to long ones only. The limits
+    are where one kernel overtook another when all were timed on one GPU, an H200.
     """
     if n_columns <= (256 if backward else 512):
         return "short"
     if n_columns in (512, 1024, 2048, 4096):
         return "full"
-    return "row" if n_columns <= (32768 if backward or dtype == torch.float32 else 16384) else "long"
+    if n_columns <= (32768 if backward or dtype == torch.float32 else 16384):
+        return "row"
+    return "split" if n_rows <= 64 else "long"
 
 
-FORWARD = {"short": softmax_short, "full": softmax_short, "row": softmax_row, "long": softmax_long}
+FORWARD = {
+    "short": softmax_short,
+    "full": softmax_short,
+    "row": softmax_row,
+    "long": softmax_long,
+    "split": softmax_split,
+}
 BACKWARD = {
     "short": softmax_short_backward,
     "full": softmax_short_backward,
     "row": softmax_row_backward,
     "long": softmax_long_backward,
+    "split": softmax_split_backward,
 }
 
 
@@ -114,7 +124,7 @@ def softmax_forward(x: torch.Tensor, dim: int) -> torch.Tensor:
     rows = rows_of(x.resolve_neg(), dim)
     y = torch.empty(rows.shape, dtype=x.dtype, device=x.device)
     with torch.cuda.device_of(x):
-        FORWARD[softmax_route(rows.shape[1], x.dtype)](rows, y)
+        FORWARD[softmax_route(rows.shape[1], x.dtype, False, rows.shape[0])](rows, y)
     return like(y, x, dim)
 
 
@@ -126,7 +136,7 @@ def softmax_backward(y: torch.Tensor, dy: torch.Tensor, dim: int) -> torch.Tenso
     y_rows, dy_rows = rows_of(y, dim), rows_of(dy.resolve_neg(), dim)
     dx = torch.empty(y_rows.shape, dtype=y.dtype, device=y.device)
     with torch.cuda.device_of(y):
-        BACKWARD[softmax_route(y_rows.shape[1], y.dtype, backward=True)](y_rows, dy_rows, dx)
+        BACKWARD[softmax_route(y_rows.shape[1], y.dtype, True, y_rows.shape[0])](y_rows, dy_rows, dx)
     return like(dx, y, dim)
 
 

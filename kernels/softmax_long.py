@@ -6,7 +6,9 @@ whenever m grows:
     m' = max(m, x),    s' = s exp(m - m') + exp(x - m')
 
 A lane takes VECTOR neighboring elements at a time, so that it rescales once for all of them. The lanes' pairs are
-combined at the end. For n elements of e bytes: ne read from memory, up to ne read again, ne written.
+combined at the end. Where blocks fill a row, FULL makes the mask a constant, which the compiler drops. The second walk
+may go back from the row's end: it meets first what was read last and is still in the cache. For n elements of e bytes:
+ne read from memory, up to ne read again, ne written.
 
 Source: M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867.
 """
@@ -18,7 +20,9 @@ import triton.language as tl
 
 # --8<-- [start:kernel]
 @triton.jit
-def softmax_long_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, LANES: tl.constexpr, VECTOR: tl.constexpr):
+def softmax_long_kernel(
+    x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, LANES: tl.constexpr, VECTOR: tl.constexpr, FULL: tl.constexpr
+):
     # This program owns one row, and holds LANES * VECTOR elements of it at a time.
     row = tl.program_id(0).to(tl.int64)
     x_row_ptr = x_ptr + row * x_row_stride
@@ -27,8 +31,8 @@ def softmax_long_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, LAN
     total = tl.zeros([LANES], tl.float32)
     for start in range(0, n_columns, LANES * VECTOR):
         columns = start + vectors  # [LANES, VECTOR]
-        x = tl.load(x_row_ptr + columns, mask=columns < n_columns, other=-float("inf"), eviction_policy="evict_last")
-        x = x.to(tl.float32)
+        mask = (columns < n_columns) | FULL  # [LANES, VECTOR]
+        x = tl.load(x_row_ptr + columns, mask=mask, other=-float("inf"), eviction_policy="evict_last").to(tl.float32)
         new_peak = tl.maximum(peak, tl.max(x, axis=1))  # [LANES]
         # A lane that has met nothing but -inf must not compute -inf - -inf, which is NaN.
         shift = tl.where(new_peak == -float("inf"), 0.0, new_peak)
@@ -38,8 +42,8 @@ def softmax_long_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, LAN
     shift = tl.where(row_peak == -float("inf"), 0.0, row_peak)
     row_total = tl.sum(total * tl.exp(peak - shift), axis=0)
     for start in range(0, n_columns, LANES * VECTOR):
-        columns = start + vectors  # [LANES, VECTOR]
-        mask = columns < n_columns  # [LANES, VECTOR]
+        columns = (n_columns - LANES * VECTOR - start if FULL else start) + vectors  # [LANES, VECTOR]
+        mask = (columns < n_columns) | FULL  # [LANES, VECTOR]
         x = tl.load(x_row_ptr + columns, mask=mask, other=-float("inf"), eviction_policy="evict_first")
         y = tl.exp(x.to(tl.float32) - row_peak) / row_total
         tl.store(y_ptr + row * y_row_stride + columns, y, mask=mask, eviction_policy="evict_first")
@@ -57,6 +61,7 @@ def softmax_long_backward_kernel(
     n_columns,
     BLOCK: tl.constexpr,
     FULL: tl.constexpr,
+    BACK: tl.constexpr,
 ):
     # This program owns one row, and holds one BLOCK of it at a time.
     row = tl.program_id(0).to(tl.int64)
@@ -71,7 +76,7 @@ def softmax_long_backward_kernel(
         products += y * dy
     dot = tl.sum(products, axis=0)
     for start in range(0, n_columns, BLOCK):
-        columns = start + tl.arange(0, BLOCK)  # [BLOCK]
+        columns = (n_columns - BLOCK - start if BACK else start) + tl.arange(0, BLOCK)  # [BLOCK]
         mask = (columns < n_columns) | FULL  # [BLOCK]
         y = tl.load(y_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
         dy = tl.load(dy_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
@@ -81,9 +86,16 @@ def softmax_long_backward_kernel(
 def softmax_long(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = x.shape
     # Wide programs, so that few rows are in flight and each still lies in the L2 cache at its second reading.
-    block, num_warps = (4096, 16) if n_columns <= 32768 else (8192, 32) if n_columns <= 65536 else (16384, 32)
+    wide = 65536 // x.element_size()
+    if n_columns <= 32768 and n_columns % 8192 == 0:
+        block, full, num_warps = 8192, True, 16
+    elif n_columns > 2 * wide and n_columns % wide == 0:
+        block, full, num_warps = wide, True, 32
+    else:
+        block, num_warps = (4096, 16) if n_columns <= 32768 else (8192, 32) if n_columns <= 65536 else (16384, 32)
+        full = False
     vector = 16 // x.element_size()
-    meta = {"LANES": block // vector, "VECTOR": vector, "num_warps": num_warps}
+    meta = {"LANES": block // vector, "VECTOR": vector, "FULL": full, "num_warps": num_warps}
     softmax_long_kernel[(n_rows,)](x, y, x.stride(0), y.stride(0), n_columns, **meta)
     return y
 
@@ -93,6 +105,7 @@ def softmax_long_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) -
     strides = (y.stride(0), dy.stride(0), dx.stride(0))
     # Rows whose length 8 does not divide are loaded element by element, which takes more registers.
     block = 8192 if n_columns % 8 else 16384
-    meta = {"BLOCK": block, "FULL": n_columns % block == 0, "num_warps": 32}
+    full = n_columns % block == 0
+    meta = {"BLOCK": block, "FULL": full, "BACK": full and n_columns * y.element_size() > 131072, "num_warps": 32}
     softmax_long_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, **meta)
     return dx

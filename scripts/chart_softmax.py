@@ -10,7 +10,7 @@ from scripts.chart_data import TIMES, TIMINGS, Chart, Record, capital, choose, l
 from scripts.chart_style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas, text_width
 
 DIRECTIONS = {"fwd": "forward", "bwd": "backward"}
-PEERS = ("eager", "compile", "compile_max", "liger")
+PEERS = ("eager", "compile", "compile_max", "liger", "flash_triton", "eager_hf")
 STEP = 32
 LANE = 5.5
 EDGE = 4
@@ -21,13 +21,18 @@ Case = tuple[str, str, str, str]
 class Comparison:
     """Each peer's time over Blockwise's median in the same case: above one, Blockwise is faster."""
 
-    def __init__(self, record: Record):
-        rows = choose(record, op="softmax")
+    def __init__(self, record: Record, op: str):
+        rows = choose(record, op=op)
         self.ours = {case_of(row): row for row in rows if row["implementation"] == "blockwise"}
         self.times = {(case_of(row), row["implementation"]): row["ms"] for row in rows if case_of(row) in self.ours}
         self.peers = [name for name in PEERS if any(name == implementation for _, implementation in self.times)]
         reach = [value for case, name in product(self.ours, self.peers) for value in self.ratio(case, name)]
         self.low, self.high = min(0.7, *reach) / 1.08, max(2, *reach) * 1.12
+
+    @property
+    def step(self) -> float:
+        """The height of a case, in which every implementation has a lane of its own."""
+        return max(STEP, LANE * (len(self.peers) + 1) + 4)
 
     def ratio(self, case: Case, name: str) -> list[float]:
         """At p20, p50 and p80; nothing where the peer has no time."""
@@ -66,20 +71,26 @@ def spot_order(spot: tuple[str, str]) -> tuple[int, int, str]:
 
 
 def softmax_shapes(record: Record) -> Chart:
-    comparison = Comparison(record)
+    return shapes(record, "softmax", "softmax")
+
+
+def shapes(record: Record, op: str, name_of_op: str) -> Chart:
+    """Every peer's time over ours, shape by shape, for one operation of a record."""
+    comparison = Comparison(record, op)
     blocks = {timing: spots for timing in TIMINGS if (spots := comparison.spots(timing))}
     names = listed([SERIES[name].label for name in comparison.peers])
 
     def paint(variant: Variant) -> Canvas:
         items = [(SERIES[name]._replace(width=0), SERIES[name].label) for name in comparison.peers]
         legend = LEGEND_ROW * len(legend_rows(items, variant, 0))
+        step = comparison.step
         left, gap = (136, 26) if variant.wide else (108, 14)
         width = (variant.width - left - gap - 8) / 2
-        canvas = Canvas(variant, legend + sum(94 + STEP * len(spots) for spots in blocks.values()) - 4)
+        canvas = Canvas(variant, legend + sum(94 + step * len(spots) for spots in blocks.values()) - 4)
         canvas.legend(0, 14, items)
         top = float(legend) + 48
         for timing, spots in blocks.items():
-            bottom = top + STEP * len(spots)
+            bottom = top + step * len(spots)
             for place, direction in enumerate(DIRECTIONS):
                 x = left + place * (width + gap)
                 panel(canvas, comparison, (x, top, x + width, bottom), [(*spot, direction, timing) for spot in spots])
@@ -87,7 +98,7 @@ def softmax_shapes(record: Record) -> Chart:
             top = bottom + 94
         return canvas
 
-    title = f"Time of softmax in {names}, divided by the time of Blockwise in the same shape, type and direction."
+    title = f"Time of {name_of_op} in {names}, divided by the time of Blockwise in the same shape, type and direction."
     alt = (
         "Dot plot, a line for each shape and type, sorted by the length of a row; forward left, backward right. "
         f"Across, on a logarithmic scale: the time of each peer ({names}) divided by Blockwise's. "
@@ -123,7 +134,7 @@ def panel(canvas: Canvas, comparison: Comparison, box: tuple[float, float, float
     axes.axvline(1, color=COLORS["ours"], linewidth=1.6, clip_on=False)
     for name in ("blockwise", *comparison.peers):
         lane = 0 if name == "blockwise" else 1 + comparison.peers.index(name)  # each in a lane of its own, so none hides another
-        rise = (lane - len(comparison.peers) / 2) * LANE / STEP
+        rise = (lane - len(comparison.peers) / 2) * LANE / comparison.step
         dots = [(middle + rise, comparison.ratio(case, name)) for middle, case in zip(middles, cases, strict=True)]
         found = [(y, values) for y, values in dots if values]
         whiskers = [value for _, (fast, _, slow) in found for value in (fast, slow, math.nan)]

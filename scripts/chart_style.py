@@ -85,6 +85,8 @@ SERIES = {
     "compile": Series("torch.compile", "peer-2", "^", dashes=(1.2, 1.8)),
     "liger": Series("Liger-Kernel", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
     "compile_max": Series("torch.compile (max-autotune)", "peer-4", "v", dashes=(3.5, 1.5)),
+    "flash_triton": Series("flash-attn's Triton kernels", "peer-2", "o", dashes=(4, 2)),
+    "eager_hf": Series("Unfused PyTorch", "peer-4", "s", dashes=(2, 2)),
     "unfused": Series("Unfused PyTorch", "peer-4", "v"),
     "atomic": Series("Blockwise, atomics alone", "ours", "D", dashes=(2, 2.5), hollow=True),
     "lanes_64": Series("BLOCK of 64", "peer-1", "s", dashes=(6, 2.5)),
@@ -101,7 +103,16 @@ SERIES = {
     "taken": Series("Time", "peer-2", "^", dashes=(6, 2.5)),
     "masked": Series("Mask everywhere", "ours", "o", width=2.4),
     "split": Series("Mask in the last program", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
+    "flash_triton_ip": Series("flash-attn, in place", "peer-1", "v", dashes=(2, 4)),
     "maskless": Series("No mask", "peer-4", "v", dashes=(3.5, 1.5)),
+    "one_each": Series("One draw an element", "ours", "o", dashes=(2, 2.5), hollow=True),
+    "last": Series("One launch, the last program finishes", "ours", "s", dashes=(6, 2.5), hollow=True),
+    "two_launches": Series("Two launches", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
+    "lock": Series("A lock", "peer-4", "v", dashes=(3.5, 1.5)),
+    "relaxed": Series("Integers, relaxed", "ours", "o", width=2.4),
+    "ordered": Series("Integers, acquire and release", "peer-1", "s", dashes=(6, 2.5)),
+    "floats": Series("Floats, relaxed", "peer-2", "^", dashes=(1.2, 1.8)),
+    "scattered": Series("Integers, neighbors far apart", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
 }
 
 

@@ -15,11 +15,17 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import (
+    chart_activations,
+    chart_autograd,
     chart_block_model,
     chart_curves,
+    chart_ladder,
+    chart_losses,
     chart_masking,
     chart_memory,
+    chart_norms,
     chart_patterns,
+    chart_reductions,
     chart_softmax,
     chart_why,
     records,
@@ -29,11 +35,17 @@ from scripts.chart_style import NARROW, WIDE, page_style
 from scripts.chart_svg import to_svg
 
 CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
+    **chart_autograd.CHARTS,
+    **chart_activations.CHARTS,
     **chart_block_model.CHARTS,
     **chart_curves.CHARTS,
+    **chart_ladder.CHARTS,
+    **chart_losses.CHARTS,
     **chart_masking.CHARTS,
     **chart_memory.CHARTS,
+    **chart_norms.CHARTS,
     **chart_patterns.CHARTS,
+    **chart_reductions.CHARTS,
     **chart_softmax.CHARTS,
     **chart_why.CHARTS,
 }

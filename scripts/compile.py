@@ -66,7 +66,7 @@ def compile_all(targets: list[str], names: list[str] | None = None, python: str 
     """The figures of the named specimens, of all if none is named, for every target; `python` decides on the Triton."""
     chosen = [specimen.name for specimen in SPECIMENS if names is None or specimen.name in names]
     jobs = [(name, target) for name in chosen for target in targets]
-    workers = min(8, os.cpu_count() or 1)
+    workers = min(32, os.cpu_count() or 1)
     shares = [jobs[start::workers] for start in range(workers) if jobs[start::workers]]
     with ThreadPoolExecutor(workers) as pool:
         parts = list(pool.map(lambda share: ask_worker(python, "figures", share), shares))
@@ -117,13 +117,16 @@ def launch_of(specimen: Specimen) -> Launch:
     module = load(specimen.path)
     function = getattr(module, specimen.function)
     if not specimen.launcher:
-        return function, dict(specimen.arguments), {}
+        given = {name: value for name, value in specimen.arguments.items() if name in function.arg_names}
+        options = {name: value for name, value in specimen.arguments.items() if name not in function.arg_names}
+        return function, given, options | specimen.options
     launches = record_launches(getattr(module, specimen.launcher), type(function), specimen.shape, specimen.dtype)
-    if len(launches) != 1 or launches[0][0] is not function:
+    wanted = [launch for launch in launches if launch[0] is function]
+    if len(wanted) != 1:
         raise ValueError(
             f"{specimen.launcher} launches {[launch[0].__name__ for launch in launches]}, not {specimen.function} once"
         )
-    return launches[0]
+    return wanted[0]
 
 
 def load(path: str) -> ModuleType:
@@ -159,7 +162,8 @@ def record_launches(launcher: Any, kernel_type: Any, shape: tuple[int, ...], dty
         launches.append((self, dict(arguments), {name: value for name, value in keywords.items() if name not in given}))
 
     like = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}[dtype]
-    tensors = [torch.empty(shape, dtype=like, device="meta") for _ in inspect.signature(launcher).parameters]
+    required = [p for p in inspect.signature(launcher).parameters.values() if p.default is p.empty]
+    tensors = [torch.empty(shape, dtype=like, device="meta") for _ in required]
     run, kernel_type.run = kernel_type.run, record
     try:
         launcher(*tensors)
@@ -200,7 +204,7 @@ def specialized(value: Any) -> tuple[str, bool]:
         return name, value.data_ptr() % 16 == 0
     if isinstance(value, float):
         return "fp32", False
-    if isinstance(value, bool) or value == 1:
+    if value is None or isinstance(value, bool) or value == 1:
         return "constexpr", False
     return "i32" if -(2**31) <= value < 2**31 else "i64", value % 16 == 0
 

@@ -94,7 +94,7 @@ def tested(python: str, module: str) -> dict[str, Any]:
     """How many of the module's tests passed, and the names of those that did not."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "junit.xml"
-        command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"tests/kernels/test_{module}.py"]
+        command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *programs.tests_of(module)]
         command.append(f"--junitxml={report}")
         result = subprocess.run(command, cwd=records.ROOT, env=variables(), capture_output=True, text=True)
         if not report.exists():

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import matrix, records
+from scripts import matrix, programs, records
 from scripts.environment import environment
 from scripts.mutants import Mutant, mutants
 
@@ -47,7 +47,7 @@ SECONDS = 240
 
 def code(module: str) -> list[str]:
     """The module, whose siblings the hash follows, its tests, and what changes it."""
-    tests = [f"tests/kernels/test_{module}.py", "tests/kernels/numerics.py", "tests/interpreter.py"]
+    tests = [*programs.tests_of(module), "tests/kernels/numerics.py", "tests/interpreter.py"]
     return [f"kernels/{module}.py", *tests, "scripts/mutants.py"]
 
 
@@ -137,7 +137,7 @@ def tried(folder: Path, module: str, path: str, mutant: Mutant) -> str:
     original = target.read_text(encoding="utf-8")
     try:
         target.write_text(mutant.of(original), encoding="utf-8")
-        noticed = fails(folder, [f"tests/kernels/test_{module}.py"])
+        noticed = fails(folder, programs.tests_of(module))
         if not noticed:
             compiled = ["tests/kernels/test_compiles.py", "-k", mutant.function]
             noticed = fails(folder, compiled)
@@ -162,7 +162,7 @@ def outcomes(module: str, chosen: list[tuple[str, Mutant]], workers: int) -> Ite
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_checkout(folder / "whole")
-        if broken := fails(folder / "whole", [f"tests/kernels/test_{module}.py"]):
+        if broken := fails(folder / "whole", programs.tests_of(module)):
             raise RuntimeError(f"the tests are red without any change: {broken}")
         # Forked, not started anew: a worker has torch and Triton loaded, and forks again for every mutant.
         with multiprocessing.get_context("fork").Pool(workers, prepare_worker, (folder,)) as pool:

@@ -30,6 +30,15 @@ def public_modules(root: Path = ROOT) -> list[str]:
     return sorted(node.module.split(".")[1] for node in body if isinstance(node, ast.ImportFrom) and node.module)
 
 
+def tests_of(module: str, root: Path = ROOT) -> list[str]:
+    """The files of tests of a public function: its own, or those that import it."""
+    folder = root / "tests" / "kernels"
+    own = folder / f"test_{module}.py"
+    imported = re.compile(rf"^from kernels(\.{module})? import .*\b{module}\b", re.MULTILINE)
+    files = [own] if own.exists() else [file for file in sorted(folder.glob("test_*.py")) if imported.search(file.read_text())]
+    return [file.relative_to(root).as_posix() for file in files if file.stem not in ("test_compiles", "test_public")]
+
+
 def needs_of(name: str, root: Path = ROOT) -> str:
     """What the program needs beyond a CPU, from its header: `cuda`, `sm_90`, or nothing."""
     return header(name, "needs", root)

@@ -9,9 +9,11 @@ from typing import Any
 # The operations of the library, in the order of the table, and what their rows are called.
 OPERATIONS = {
     "add": "add",
-    "gelu": "gelu",
+    "gelu": "gelu by tanh",
+    "gelu_erf": "gelu",
     "bias_gelu": "gelu with a bias",
     "swiglu": "swiglu",
+    "swiglu_halves": "swiglu of two halves",
     "geglu": "geglu",
     "dropout": "dropout",
     "dropout_add": "dropout with a residual",
@@ -24,6 +26,8 @@ OPERATIONS = {
     "sum_dim-1": "sum along rows",
     "sum_dim0": "sum along columns",
     "max": "max",
+    "max_dim-1": "max along rows",
+    "max_dim0": "max along columns",
 }
 PEERS = {"eager": "eager", "compile": "torch.compile", "compile_max": "torch.compile, max-autotune", "liger": "Liger-Kernel"}
 PEERS |= {"flash_triton": "flash-attn's Triton kernel", "flash_triton_ip": "flash-attn's Triton kernel, in place"}

@@ -54,7 +54,7 @@ def poison_masked_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
             zeros = load(self, pointers, mask, None, *arguments)
             values = zeros.data.copy()
             # All bits set are a NaN in every float format, and -1 in the integers.
-            values.view(f"u{values.itemsize}")[~mask.data] = 2 ** (8 * values.itemsize) - 1
+            values.view(f"u{values.itemsize}")[~mask.data.astype(bool)] = 2 ** (8 * values.itemsize) - 1
             return TensorHandle(values, zeros.dtype)
         return load(self, pointers, mask, other, *arguments)
 
@@ -142,7 +142,7 @@ def check_addresses(patch: pytest.MonkeyPatch, name: str, allowed: Callable) -> 
     method = getattr(InterpreterBuilder, name)
 
     def checked(self, pointers, *arguments):
-        touched = pointers.data[arguments[MASK_AT[name]].data].astype("int64")
+        touched = pointers.data[arguments[MASK_AT[name]].data.astype(bool)].astype("int64")
         wild = ~allowed(touched)
         if wild.any():
             raise IndexError(f"{name}: {wild.sum()} of {touched.size} addresses are not the kernel's to touch")

@@ -43,6 +43,7 @@ class Specimen:
     shape: tuple[int, ...] = ()
     dtype: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
     @property
     def path(self) -> str:
@@ -61,7 +62,7 @@ class Specimen:
         """What a record says of the launch; the bounds are no part of it."""
         if self.launcher:
             return {"launcher": self.launcher, "shape": list(self.shape), "dtype": self.dtype}
-        return {"arguments": self.arguments}
+        return {"arguments": self.arguments} | ({"options": self.options} if self.options else {})
 
 
 def launched(
@@ -91,11 +92,13 @@ def collected() -> list[Specimen]:
 
 
 def jitted_functions() -> list[str]:
-    """Every function under @triton.jit in kernels and snippets, as path:name."""
+    """Every kernel in kernels and snippets, as path:name; a jitted function that other kernels call has no such name."""
     found = []
     for path in sorted([*(ROOT / "kernels").glob("*.py"), *(ROOT / "snippets").rglob("*.py")]):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and any(is_jit(decorator) for decorator in node.decorator_list):
+            if not isinstance(node, ast.FunctionDef) or not any(is_jit(decorator) for decorator in node.decorator_list):
+                continue
+            if node.name.endswith("_kernel"):
                 found.append(f"{path.relative_to(ROOT).as_posix()}:{node.name}")
     return found
 

@@ -42,4 +42,5 @@ SPECIMENS = [
     called(f"{IN}/large.py:fill_ones_kernel", out_ptr="*i8", n_elements=2**31 + 5000, BLOCK=1024, WIDE=True),
     called(f"{IN}/launch_order.py:ticket_kernel", counter_ptr="*i32", tickets_ptr="*i32", n_y=400),
     called(f"{IN}/benchmark.py:copy_tile_kernel", **TILE_OF, row_stride=256, BLOCK_M=32, BLOCK_N=128, WIDE=True),
+    called(f"{IN}/check.py:count_owners_kernel", counts_ptr="*i32", n_elements=1000, step=250, BLOCK=256),
 ]

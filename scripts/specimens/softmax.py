@@ -8,12 +8,15 @@ FULL = {1: 32, 8: 48, 64: 32, 256: 64, 512: 64, 1024: 40, 2048: 56, 4096: 104}
 FULL_BACKWARD = {1: 32, 8: 48, 64: 40, 256: 40, 512: 40, 1024: 40, 2048: 56, 4096: 40}
 ROW = {1024: 40, 2048: 40, 4001: 96, 4096: 64, 8192: 48, 16384: 40, 32768: 64}
 ROW_BACKWARD = {512: 32, 1024: 32, 2048: 32, 4001: 48, 4096: 40, 8192: 48, 16384: 40, 32768: 64}
-LONG = {32768: 32, 65536: 32, 65537: 64, 262144: 48}
+LONG = {16385: 48, 32768: 48, 32769: 48, 65536: 48, 65537: 64, 73728: 48, 98304: 48, 100_000: 48, 262144: 48}
 LONG_BACKWARD = {65536: 64, 65537: 40, 100_000: 56, 131072: 64}
+SPLIT = {20_000: 48, 40_000: 48, 65536: 48, 100_000: 48, 131072: 48, 262144: 48, 262145: 104, 2**19: 48, 2**20: 72}
+SPLIT_BACKWARD = {40_000: 48, 65536: 48, 100_000: 48, 131072: 48, 262144: 48, 262145: 104, 2**19: 48, 2**20: 96}
 # Rows of two to eight elements keep an address for every element, more than fits.
 SHORT_SPILLS, SHORT_BACKWARD_SPILLS = {2: 8, 4: 48, 8: 48}, {2: 32, 4: 16, 8: 8}
 
 SHORT_FILE, ROW_FILE, LONG_FILE = "kernels/softmax_short.py", "kernels/softmax.py", "kernels/softmax_long.py"
+SPLIT_FILE = "kernels/softmax_split.py"
 SPECIMENS = [
     *launched(f"{SHORT_FILE}:softmax_short_kernel", "softmax_short", 100_001, SHORT, SHORT_SPILLS),
     *launched(f"{SHORT_FILE}:softmax_short_kernel", "softmax_short", 2**17, FULL, prefix="full-"),
@@ -25,4 +28,8 @@ SPECIMENS = [
     *launched(f"{ROW_FILE}:softmax_backward_kernel", "softmax_row_backward", 4096, ROW_BACKWARD),
     *launched(f"{LONG_FILE}:softmax_long_kernel", "softmax_long", 512, LONG),
     *launched(f"{LONG_FILE}:softmax_long_backward_kernel", "softmax_long_backward", 512, LONG_BACKWARD),
+    *launched(f"{SPLIT_FILE}:softmax_parts_kernel", "softmax_split", 32, SPLIT),
+    *launched(f"{SPLIT_FILE}:softmax_split_kernel", "softmax_split", 32, SPLIT),
+    *launched(f"{SPLIT_FILE}:softmax_parts_backward_kernel", "softmax_split_backward", 32, SPLIT_BACKWARD),
+    *launched(f"{SPLIT_FILE}:softmax_split_backward_kernel", "softmax_split_backward", 32, SPLIT_BACKWARD),
 ]

@@ -48,7 +48,7 @@ for dtype, shapes in SHAPES.items():
         expected = torch.softmax(x.double(), dim=-1)
         forward = {name: lambda f=f: f(x) for name, f in functions.items()}
         shape = f"{rows}x{columns}"
-        route = {"route": softmax_route(columns, dtype)}
+        route = {"route": softmax_route(columns, dtype, n_rows=rows)}
         benchmark.case("softmax", "fwd", shape, dtype, 2 * x.nbytes, 5 * x.numel(), forward, expected, route)
 
         leaf = x.clone().requires_grad_()
@@ -58,7 +58,7 @@ for dtype, shapes in SHAPES.items():
             for name, y in outputs.items()
         }
         expected = expected * (dy.double() - (expected * dy.double()).sum(-1, keepdim=True))
-        route = {"route": softmax_route(columns, dtype, backward=True)}
+        route = {"route": softmax_route(columns, dtype, True, rows)}
         benchmark.case("softmax", "bwd", shape, dtype, 3 * x.nbytes, 4 * x.numel(), backward, expected, route)
         del outputs, expected
 benchmark.finish()

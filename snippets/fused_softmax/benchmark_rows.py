@@ -34,6 +34,6 @@ for k in range(6, 19):
         implementations["liger"] = lambda: liger_softmax(x)
     shape = f"{elements // columns}x{columns}"
     expected = torch.softmax(x.double(), dim=-1)
-    route = {"route": softmax_route(columns, x.dtype)}
+    route = {"route": softmax_route(columns, x.dtype, n_rows=elements // columns)}
     benchmark.case("softmax", "fwd", shape, x.dtype, 2 * x.nbytes, 5 * x.numel(), implementations, expected, route)
 benchmark.finish()

@@ -17,9 +17,14 @@ from matplotlib.axes import Axes
 
 import main
 from scripts import charts, records
+from tests.baked.activation_records import records_of_activations
 from tests.baked.block_model_records import records_of_block_model
+from tests.baked.ladder_records import records_of_ladder
+from tests.baked.losses_records import records_of_losses
 from tests.baked.masking_records import records_of_masking
 from tests.baked.memory_records import records_of_memory
+from tests.baked.norms_records import records_of_norms
+from tests.baked.reductions_records import records_of_reductions
 from tests.baked.why_kernels_records import records_of_why_kernels
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -112,7 +117,12 @@ REDUCTIONS = templates("benchmark_reductions", row_sum=SAME, total={**SAME, "ato
 RECORDS |= {record["name"]: record for record in (MAPS, REDUCTIONS)}
 RECORDS |= {record["name"]: record for record in records_of_memory(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_masking(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_losses(synthetic, measured)}
 RECORDS |= {record["name"]: record for record in records_of_why_kernels(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_ladder(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_activations(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_reductions(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_norms(synthetic, measured)}
 
 
 @pytest.fixture(scope="module", params=charts.CHARTS)
@@ -169,8 +179,10 @@ def test_the_table_holds_every_number_drawn(name, monkeypatch):
     plot = Axes.plot
 
     def watch(axes: Axes, *values: Any, **options: Any) -> Any:
-        across = name == "softmax_shapes"
-        plotted.extend(round(value, 4 if across else 1) for value in values[0 if across else 1] if value == value)
+        across = name.endswith("_shapes") or name in ("softmax_ladder", "norm_steps")
+        exact, fine = name in ("autograd_losses", "norm_steps"), name.endswith("_shapes") or name == "reductions_contention"
+        digits = 9 if exact else 4 if fine else 1
+        plotted.extend(round(value, digits) for value in values[0 if across else 1] if value == value)
         return plot(axes, *values, **options)
 
     monkeypatch.setattr(Axes, "plot", watch)

@@ -93,3 +93,9 @@ def test_the_score_is_of_this_code(module):
     assert sum(found["total"].values()) == len(mutate.of_module(module)) == len(found["caught"]) + len(found["left"])
     reasons = mutate.equivalents()
     assert [left["reason"] for left in found["left"]] == [reasons.get(left["name"], "") for left in found["left"]]
+
+
+def test_the_tests_catch_enough():
+    found = [records.read(records.record_path("cpu", "mutants", module))["total"] for module in mutate.kept()]
+    caught, equivalent, gap = (sum(total.get(key, 0) for total in found) for key in ("caught", "equivalent", "gap"))
+    assert caught >= 0.95 * (caught + gap) and equivalent <= 0.05 * (caught + equivalent + gap)

@@ -250,7 +250,7 @@ def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
 
 
 LIBRARY = {"add", "gelu", "bias_gelu", "swiglu", "geglu", "dropout", "dropout_add", "softmax", "layernorm", "rmsnorm", "rope"}
-LIBRARY |= {"cross_entropy", "sum", "sum_dim-1", "sum_dim0", "max"}
+LIBRARY |= {"gelu_erf", "swiglu_halves", "cross_entropy", "sum", "sum_dim-1", "sum_dim0", "max", "max_dim-1", "max_dim0"}
 RIVALS = {"eager", "compile", "compile_max", "liger", "flash_triton", "flash_triton_ip"}
 
 

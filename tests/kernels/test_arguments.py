@@ -1,6 +1,7 @@
 """The checks that every operation shares: each error names the argument, what was expected, and what came."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,7 +9,16 @@ from pathlib import Path
 import pytest
 import torch
 
-from kernels.arguments import check_dim, check_float_tensor, check_same_device
+from kernels.arguments import (
+    check_approximate,
+    check_dim,
+    check_float_tensor,
+    check_like,
+    check_probability,
+    check_row,
+    check_same_device,
+    check_seed,
+)
 from tests.kernels.numerics import DTYPES
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -97,3 +107,61 @@ def test_turning_the_interpreter_on_too_late_is_explained(first, then):
     assert len(lines) == 3
     for line in lines:
         assert line.startswith(REFUSED)
+
+
+def test_a_tensor_like_another_passes(device):
+    x = torch.ones(2, 3, device=device)
+    assert check_like("up", x.mT.contiguous().mT, "gate", x) is None
+    assert check_row("bias", x[0], "x", x) is None
+
+
+@pytest.mark.parametrize("check", [check_like, check_row], ids=lambda check: check.__name__)
+def test_another_type_dtype_or_device_is_named(check, device):
+    x = torch.ones(3, device=device)
+    with pytest.raises(TypeError, match=r"^up: expected a torch.Tensor, got int$"):
+        check("up", 1, "gate", x)
+    with pytest.raises(TypeError, match=r"^up: expected dtype float32, the dtype of gate, got bfloat16$"):
+        check("up", x.bfloat16(), "gate", x)
+    with pytest.raises(ValueError, match=rf"^up: expected device {x.device}, the device of gate, got meta$"):
+        check("up", x.to("meta"), "gate", x)
+
+
+@pytest.mark.parametrize("shape", [(), (1,), (2,), (1, 3), (2, 3, 1)])
+def test_another_shape_is_named(shape, device):
+    x, bad = torch.ones(2, 3, device=device), torch.ones(shape, device=device)
+    found = re.escape(str(tuple(shape)))
+    with pytest.raises(ValueError, match=rf"^up: expected shape \(2, 3\), the shape of gate, got {found}$"):
+        check_like("up", bad, "gate", x)
+    text = rf"^bias: expected a vector as long as the last dimension of x, of shape \(2, 3\), got shape {found}$"
+    with pytest.raises(ValueError, match=text):
+        check_row("bias", bad, "x", x)
+
+
+@pytest.mark.parametrize("value", [0, 1, 0.0, 0.5, 1.0])
+def test_a_probability_passes(value):
+    assert check_probability("p", value) is None
+
+
+@pytest.mark.parametrize("value", [-1e-9, 1.0000001, float("nan"), float("inf")])
+def test_no_probability_is_named(value):
+    with pytest.raises(ValueError, match=rf"^p: expected a number from 0 to 1, got {value}$"):
+        check_probability("p", value)
+    with pytest.raises(TypeError, match=r"^p: expected a float, got bool$"):
+        check_probability("p", False)
+
+
+def test_seeds_have_64_bits():
+    assert check_seed("seed", 0) is check_seed("seed", 2**64 - 1) is None
+    for value in (-1, 2**64):
+        with pytest.raises(ValueError, match=rf"^seed: expected an int from 0 to 2\*\*64 - 1, got {value}$"):
+            check_seed("seed", value)
+    with pytest.raises(TypeError, match=r"^seed: expected an int, got float$"):
+        check_seed("seed", 1.0)
+
+
+def test_gelu_has_two_forms():
+    assert check_approximate("approximate", "none") is check_approximate("approximate", "tanh") is None
+    with pytest.raises(ValueError, match=r"^approximate: expected 'none' or 'tanh', got 'erf'$"):
+        check_approximate("approximate", "erf")
+    with pytest.raises(TypeError, match=r"^approximate: expected a str, got NoneType$"):
+        check_approximate("approximate", None)

@@ -3,6 +3,7 @@
 import fcntl
 import json
 import os
+from itertools import product
 
 import pytest
 
@@ -54,9 +55,16 @@ def test_the_library_computes_addresses_in_64_bits(name, figures):
     assert all(figures[name, target]["wide_addresses"] for target in compiler.TARGETS)
 
 
+# Of these, a launch leaves or takes up a few numbers for each row, beside the row itself.
+PARTIAL = {"softmax_parts_kernel", "softmax_split_kernel", "softmax_parts_backward_kernel", "softmax_split_backward_kernel"}
+
+
 def test_aligned_rows_are_loaded_sixteen_bytes_at_a_time(figures):
     for (name, target), entry in figures.items():
-        if BY_NAME[name].launcher and BY_NAME[name].shape[-1] % 16 == 0:
+        if BY_NAME[name].function in PARTIAL or BY_NAME[name].path.startswith("kernels/norm_"):
+            # Beside the row they load or store the numbers that it has one of.
+            assert any(length % 16 for length in BY_NAME[name].shape[-1:]) or "128" in entry["loads"], (name, target)
+        elif BY_NAME[name].launcher and BY_NAME[name].shape[-1] % 16 == 0:
             assert set(entry["loads"]) == set(entry["stores"]) == {"128"}, (name, target)
 
 
@@ -79,8 +87,62 @@ def test_whatever_softmax_launches_has_a_specimen():
             covered |= launches(getattr(module, specimen.launcher), specimen.shape, specimen.dtype)
     lengths = sorted({2**k + d for k in range(18) for d in (0, 1)} | {500, 100_000, 262_144})
     for dtype in ("fp32", "fp16", "bf16"):
-        for length in lengths:
-            forward = launches(lambda x: softmax_forward(x, 1), (7, length), dtype)
-            backward = launches(lambda y, dy: softmax_backward(y, dy, 1), (7, length), dtype)
+        for rows, length in product((7, 1001), lengths):
+            forward = launches(lambda x: softmax_forward(x, 1), (rows, length), dtype)
+            backward = launches(lambda y, dy: softmax_backward(y, dy, 1), (rows, length), dtype)
             missing = (forward | backward) - covered
-            assert not missing, f"no specimen in scripts/specimens/ for rows of {length} in {dtype}: {missing}"
+            assert not missing, f"no specimen in scripts/specimens/ for {rows} rows of {length} in {dtype}: {missing}"
+
+
+def constants_of(function, arguments: dict, options: dict) -> tuple:
+    return function.__name__, {name: value for name, value in arguments.items() if name.isupper()} | options
+
+
+def launch_of_cross_entropy(given: dict):
+    import torch
+
+    from kernels.cross_entropy import cross_entropy_launch
+
+    def launch(logits):
+        target = torch.empty(7, dtype=torch.int64, device="meta")
+        dlogits, dloss = (logits.new_empty(logits.shape) if given.get(name) else None for name in ("dlogits_ptr", "dloss_ptr"))
+        loss = None if given["loss_ptr"] is None else logits.new_empty(())
+        cross_entropy_launch(logits, target, (-100, "mean"), None, loss, dlogits, dloss, given.get("READY", False))
+
+    return launch, (7, given["n_columns"]), given["logits_ptr"][1:]
+
+
+def launch_of_rope(given: dict):
+    from kernels.rotary_embedding import rotary_embedding_launch
+
+    def launch(q):
+        table = q.new_empty(1, 4096, q.shape[3] if given["WIDE"] else q.shape[3] // 2)
+        rotary_embedding_launch(q, q, table, table, q, q, given["INVERSE"])
+
+    return launch, (2, 32, 4096, 2 * given["HALF"]), given["q_ptr"][1:]
+
+
+def test_the_specimens_of_cross_entropy_and_rope_are_what_is_launched():
+    """Their entries repeat what the launchers choose, which must not fall behind."""
+    seen = 0
+    for specimen in SPECIMENS:
+        given = specimen.arguments
+        if not specimen.path.startswith("kernels/") or not given.keys() & {"logits_ptr", "q_ptr"}:
+            continue
+        launch, shape, dtype = launch_of_rope(given) if "q_ptr" in given else launch_of_cross_entropy(given)
+        (launched,) = compiler.record_launches(launch, type(add_kernel), shape, dtype)
+        function = getattr(compiler.load(specimen.path), specimen.function)
+        assert constants_of(*launched) == constants_of(function, given, specimen.options), specimen.name
+        seen += 1
+    assert seen > 20
+
+
+@pytest.mark.parametrize("kernel", ["cross_entropy_long_kernel", "cross_entropy_gradient_kernel"])
+def test_rows_of_any_length_are_loaded_sixteen_bytes_at_a_time(kernel, figures):
+    """Also those whose length no power of two divides; the edges alone are loaded one by one, in two instructions."""
+    found = [(name, entry) for (name, _), entry in figures.items() if BY_NAME[name].function == kernel]
+    assert found
+    for name, entry in found:
+        size = 32 if name.endswith("fp32") else 16
+        assert entry["loads"]["128"] >= 2, name
+        assert size == 32 or entry["loads"].get("16", 0) <= 3, name

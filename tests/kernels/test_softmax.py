@@ -24,6 +24,7 @@ from tests.kernels.numerics import (
 from tests.needs import need_free_memory, needs
 
 ROUTES = ("short", "full", "row", "long")
+MANY = 2**20
 
 
 def last_of_route(route: str, dtype: torch.dtype) -> int:
@@ -55,10 +56,24 @@ def within(reads: list, writes: list):
     return only_touching(reads, writes) if reads[0].device.type == "cpu" else contextlib.nullcontext()
 
 
+def scratch_of(run, monkeypatch) -> list[torch.Tensor]:
+    """What `run` allocates for itself. From then on it is given the same tensors again, full of NaN."""
+    made: list[torch.Tensor] = []
+    empty = torch.empty
+    monkeypatch.setattr(torch, "empty", lambda *shape, **options: made.append(empty(*shape, **options)) or made[-1])
+    run()
+    again = iter([tensor.fill_(float("nan")) for tensor in made])
+    monkeypatch.setattr(torch, "empty", lambda *shape, **options: next(again))
+    return made
+
+
 def test_the_routes_meet_the_dtypes_they_are_for():
     for dtype in DTYPES:
         assert 1 <= last_of_route("short", dtype) < last_of_route("row", dtype) < 2**18
     assert [softmax_route(n, torch.bfloat16) for n in (1, 4096, 5000, 2**18)] == list(ROUTES)
+    for backward in (False, True):
+        assert [softmax_route(2**18, torch.bfloat16, backward, n_rows) for n_rows in (1, 32, MANY)] == ["split", "split", "long"]
+        assert softmax_route(5000, torch.bfloat16, backward, 1) == "row"
 
 
 @pytest.mark.parametrize(("dtype", "columns"), CASES)
@@ -89,8 +104,16 @@ def assert_gradient(x: torch.Tensor, dy: torch.Tensor, dim: int, create_graph: b
     assert_within(dx, expected, softmax_backward_error(y64, dy, x.dtype, softmax_error(x.detach(), dim, x.dtype), dim))
 
 
+def test_a_row_of_half_a_million(device):
+    """Past the length from which a part of a row is larger."""
+    x = random(1, 2**19 + 5, dtype=torch.float16, device=device, scale=4).requires_grad_()
+    assert_softmax(softmax(x.detach()), x.detach())
+    assert_gradient(x, random(*x.shape, dtype=torch.float16, device=device, seed=1), -1)
+
+
 LENGTHS = {"short": (1, 3, 100, 512), "full": (1, 64, 512, 4096), "row": (1, 513, 1024, 3000), "long": (5, 4096, 9000)}
-DIRECT = [(route, columns) for route in ROUTES for columns in LENGTHS[route]]
+LENGTHS["split"] = (5, 2048, 5000)
+DIRECT = [(route, columns) for route in LENGTHS for columns in LENGTHS[route]]
 
 
 def rows_for(route: str, columns: int) -> int:
@@ -100,11 +123,12 @@ def rows_for(route: str, columns: int) -> int:
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize(("route", "columns"), DIRECT)
-def test_kernel_touches_its_rows_and_nothing_else(route, columns, dtype, device):
+def test_kernel_touches_its_rows_and_nothing_else(route, columns, dtype, device, monkeypatch):
     rows = rows_for(route, columns)
     x = poisoned(random(rows, columns, dtype=dtype, device=device) - 3)
     y, buffer = guarded((rows, columns), dtype, device)
-    with within([x], [y]):
+    scratch = scratch_of(lambda: FORWARD[route](x, torch.zeros_like(y)), monkeypatch) if route == "split" else []
+    with within([x, *scratch], [y, *scratch]):
         FORWARD[route](x, y)
     assert_softmax(y, x)
     assert_guard_untouched(y, buffer)
@@ -112,12 +136,13 @@ def test_kernel_touches_its_rows_and_nothing_else(route, columns, dtype, device)
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize(("route", "columns"), DIRECT)
-def test_backward_kernel_touches_its_rows_and_nothing_else(route, columns, dtype, device):
+def test_backward_kernel_touches_its_rows_and_nothing_else(route, columns, dtype, device, monkeypatch):
     rows = rows_for(route, columns)
     y = poisoned(torch.softmax(random(rows, columns, device=device), -1).to(dtype), gap=2)
     dy = poisoned(random(rows, columns, dtype=dtype, device=device, scale=8, seed=1) + 5, gap=7)
     dx, buffer = guarded((rows, columns), dtype, device)
-    with within([y, dy], [dx]):
+    scratch = scratch_of(lambda: BACKWARD[route](y, dy, torch.zeros_like(dx)), monkeypatch) if route == "split" else []
+    with within([y, dy, *scratch], [dx, *scratch]):
         BACKWARD[route](y, dy, dx)
     assert_within(dx, softmax_backward_64(y, dy), softmax_backward_error(y, dy, dtype))
     assert_guard_untouched(dx, buffer)
@@ -194,6 +219,16 @@ def test_one_element_and_no_dimensions(shape, dtype, device):
         assert_gradient(x.detach().requires_grad_(), random(*shape, dtype=dtype, device=device, seed=1), dim)
 
 
+def long(x: torch.Tensor) -> torch.Tensor:
+    """Rows in two walks, as many of them as softmax would rather split over programs."""
+    return FORWARD["long"](x, torch.empty_like(x))
+
+
+def served_id(value) -> str:
+    return value.__name__ if callable(value) else str(value)
+
+
+SERVED = [(columns, softmax) for columns in (9, 64, 600, 1024, 40_000, 65_536)] + [(40_000, long), (65_536, long)]
 NAN, INF = float("nan"), float("inf")
 EVERY, BUT_LAST, BUT_FIRST = slice(None), slice(0, -1), slice(1, None)
 SPECIAL = {
@@ -213,13 +248,13 @@ SPECIAL = {
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("columns", [9, 64, 600, 1024, 40_000, 65_536])
-def test_nan_and_infinity_as_in_pytorch(columns, dtype, device):
+@pytest.mark.parametrize(("columns", "function"), SERVED, ids=served_id)
+def test_nan_and_infinity_as_in_pytorch(columns, function, dtype, device):
     x = random(len(SPECIAL) + 1, columns, dtype=dtype, device=device)
     for row, values in enumerate(SPECIAL.values()):
         for at, value in values:
             x[row, at] = value
-    y = softmax(x)
+    y = function(x)
     for row, name in enumerate([*SPECIAL, "an ordinary row among them"]):
         expected = torch.softmax(x[row].float(), -1)
         assert torch.equal(y[row].isnan(), expected.isnan()), name
@@ -237,9 +272,12 @@ def test_nan_in_the_gradient_stays_in_its_row(columns, device):
     assert dx[1].isnan().all() and not dx[[0, 2]].isnan().any()
 
 
+FAR_APART = [(30, softmax), (900, softmax), (40_000, softmax), (40_000, long)]
+
+
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("columns", [30, 900, 40_000])
-def test_values_far_apart(columns, dtype, device):
+@pytest.mark.parametrize(("columns", "function"), FAR_APART, ids=served_id)
+def test_values_far_apart(columns, function, dtype, device):
     largest = torch.finfo(dtype).max
     x = random(9, columns, device=device)
     x[0] *= 1e4
@@ -252,7 +290,7 @@ def test_values_far_apart(columns, dtype, device):
     x[7] = -largest  # a row that is masked out whole
     x[8, : columns // 2] = -largest
     x = x.clamp(-largest, largest).to(dtype)
-    assert_softmax(softmax(x), x)
+    assert_softmax(function(x), x)
 
 
 @pytest.mark.parametrize("columns", [16, 2000, 40_000])
@@ -344,11 +382,12 @@ def test_on_the_gpu_at_full_width(columns, dtype, device):
 
 
 @needs("cuda")
-@pytest.mark.parametrize("columns", [256, 4096, 8192, 65_536])
-def test_more_than_two_to_the_31_elements(columns, device):
+@pytest.mark.parametrize(("columns", "n_rows"), [(256, MANY), (4096, MANY), (8192, MANY), (65_536, MANY), (65_536, 1)])
+def test_more_than_two_to_the_31_elements(columns, n_rows, device):
+    """On the route of many rows and, of the longest, also on that of few."""
     need_free_memory(60)
     rows, dtype = 2**31 // columns + 5, torch.bfloat16
-    route = softmax_route(columns, dtype)
+    route = softmax_route(columns, dtype, n_rows=n_rows)
     x = torch.randint(-8, 8, (rows, columns), device=device, dtype=dtype)
     y = torch.full_like(x, NAN)
     FORWARD[route](x, y)

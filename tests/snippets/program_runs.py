@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 PACKAGES = {"torch", "triton", "numpy", "matplotlib"}
 # A program may use these where they are installed, and says so where they are not.
-GUARDED = {"liger_kernel"}
+GUARDED = {"flash_attn", "liger_kernel"}
 SAYS = {"cuda": re.compile(r"\bcuda\b", re.IGNORECASE), "sm_90": re.compile(r"\bsm_90\b|\b9\.0\b")}
 
 

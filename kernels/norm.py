@@ -1,0 +1,111 @@
+"""What layer norm and RMS norm share: the checks, the choice of a kernel, and the way through autograd.
+
+Both bring every row to one scale, y = n * weight + bias with n = (x - mean) * rstd; RMS norm leaves out the mean, and has
+no bias. `centered` says which of the two is meant. Row lengths up to `NORM_FORWARD_ROW` (forward) and `NORM_BACKWARD_ROW`
+(backward) stay on chip; longer ones take the kernels of the files whose names end in `long`.
+"""
+
+import torch
+
+from kernels.arguments import check_float_tensor, check_same_device
+from kernels.norm_backward import norm_tile_backward
+from kernels.norm_backward_long import norm_long_backward
+from kernels.norm_forward import norm_tile
+from kernels.norm_forward_long import norm_long
+
+NORM_FORWARD_ROW = 16384
+NORM_BACKWARD_ROW = 16384
+
+
+def check_norm_arguments(x, weight, bias, eps) -> None:
+    """Raise TypeError or ValueError unless a norm over the last dimension of `x` can be taken with these."""
+    check_float_tensor("x", x)
+    if x.ndim == 0:
+        raise ValueError("x: expected at least one dimension, got shape ()")
+    for name, parameter in (("weight", weight), ("bias", bias)):
+        if parameter is not None:
+            check_float_tensor(name, parameter)
+            if parameter.shape != x.shape[-1:]:
+                expected = f"shape {tuple(x.shape[-1:])}, the last dimension of x"
+                raise ValueError(f"{name}: expected {expected}, got {tuple(parameter.shape)}")
+            check_same_device(name, parameter, "x", x)
+    if not isinstance(eps, int | float) or isinstance(eps, bool):
+        raise TypeError(f"eps: expected a number, got {type(eps).__name__}")
+
+
+def norm_rows(x: torch.Tensor) -> torch.Tensor:
+    """`x` as [rows, columns], the elements of a row side by side; copied only where the strides leave no other way."""
+    x = x.resolve_neg()
+    if x.ndim != 2:
+        x = x.reshape(-1, x.shape[-1])
+    return x if x.stride(1) == 1 else x.contiguous()
+
+
+def norm_parameter(parameter: torch.Tensor | None) -> torch.Tensor | None:
+    return None if parameter is None else parameter.resolve_neg().contiguous()
+
+
+def norm_forward(x, weight, bias, eps: float, centered: bool, statistics: bool = False) -> tuple:
+    """The result and, with `statistics`, each row's mean (None unless `centered`) and rstd, which the backward pass needs."""
+    y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    n_columns = x.shape[-1]
+    mean = rstd = None
+    if statistics:
+        rstd = torch.empty(x.shape[:-1].numel(), dtype=torch.float32, device=x.device)
+        mean = torch.empty_like(rstd) if centered else None
+    if x.numel():
+        run = norm_tile if n_columns <= NORM_FORWARD_ROW else norm_long
+        arguments = (norm_rows(x), norm_parameter(weight), norm_parameter(bias), norm_rows(y), mean, rstd)
+        with torch.cuda.device_of(x):
+            run(*arguments, float(eps), centered)
+    return y, mean, rstd
+
+
+def norm_backward(x, weight, dy, mean, rstd, dtypes: tuple) -> tuple:
+    """dx, dweight and dbias; `dtypes` are those of the last two, None for one that nobody needs."""
+    n_columns = x.shape[-1]
+    if not x.numel():
+        dweight, dbias = (None if dtype is None else torch.zeros(n_columns, dtype=dtype, device=x.device) for dtype in dtypes)
+        return torch.empty_like(x), dweight, dbias
+    dx = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    run = norm_tile_backward if n_columns <= NORM_BACKWARD_ROW else norm_long_backward
+    arguments = (norm_rows(x), norm_parameter(weight), norm_rows(dy), mean, rstd, norm_rows(dx))
+    with torch.cuda.device_of(x):
+        return dx, *run(*arguments, dtypes)
+
+
+class Norm(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, weight, bias, eps, centered):
+        y, mean, rstd = norm_forward(x, weight, bias, eps, centered, statistics=True)
+        ctx.save_for_backward(x, weight, mean, rstd)
+        ctx.bias_dtype = None if bias is None else bias.dtype
+        ctx.eps, ctx.centered = eps, centered
+        return y
+
+    @staticmethod
+    def backward(ctx, dy):
+        x, weight, mean, rstd = ctx.saved_tensors
+        if torch.is_grad_enabled():
+            # Somebody differentiates these gradients in turn: PyTorch's own operations know how.
+            gradients = norm_backward_reference(x, weight, dy, ctx.eps, ctx.centered)
+            stored = (x.dtype, None if weight is None else weight.dtype, ctx.bias_dtype)
+            return *(None if dtype is None else d.to(dtype) for d, dtype in zip(gradients, stored, strict=True)), None, None
+        needed = ctx.needs_input_grad
+        dtypes = (weight.dtype if needed[1] else None, ctx.bias_dtype if needed[2] else None)
+        return *norm_backward(x, weight, dy, mean, rstd, dtypes), None, None
+
+
+def norm_backward_reference(x, weight, dy, eps: float, centered: bool) -> tuple:
+    """The gradients in plain PyTorch, in float32: of x, of the weight, and of the bias."""
+    x, dy = x.float(), dy.float()
+    if centered:
+        x = x - x.mean(-1, keepdim=True)
+    rstd = torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
+    normal = x * rstd
+    g = dy if weight is None else dy * weight.float()
+    dx = g - normal * (g * normal).mean(-1, keepdim=True)
+    if centered:
+        dx = dx - g.mean(-1, keepdim=True)
+    n_columns = x.shape[-1]
+    return dx * rstd, (dy * normal).reshape(-1, n_columns).sum(0), dy.reshape(-1, n_columns).sum(0)

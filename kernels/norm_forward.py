@@ -1,0 +1,78 @@
+"""The forward pass of layer norm and RMS norm: a tile of whole rows on chip, or long rows in two walks.
+
+    y[i] = (x[i] - mean) * rstd * weight[i] + bias[i],    rstd = 1 / sqrt(variance + eps)
+
+RMS norm is the same without the mean: CENTERED is then False, and the variance is the mean square. The variance is
+taken from the centered row, after the mean is known, so that a large mean costs it no digits.
+
+Row lengths and strides are passed in vectors of VECTOR elements. So the compiler knows that VECTOR divides them, and loads
+sixteen bytes at a time also where 8 divides them but not 16, which is all that it would find out by itself.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+
+# --8<-- [start:kernel]
+@triton.jit
+def norm_kernel(
+    x_ptr,
+    weight_ptr,
+    bias_ptr,
+    y_ptr,
+    mean_ptr,
+    rstd_ptr,
+    x_row_stride,
+    y_row_stride,
+    n_rows,
+    n_columns,
+    eps,
+    CENTERED: tl.constexpr,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    FULL: tl.constexpr,
+    VECTOR: tl.constexpr,
+):
+    # This program owns ROWS neighboring rows.
+    n_columns *= VECTOR
+    rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
+    columns = tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
+    row_mask = (rows < n_rows) | FULL  # [ROWS, 1]
+    column_mask = (columns < n_columns) | FULL  # [1, BLOCK]
+    mask = row_mask & column_mask  # [ROWS, BLOCK]
+    x = tl.load(x_ptr + rows * x_row_stride * VECTOR + columns, mask=mask, other=0.0).to(tl.float32)
+    if CENTERED:
+        # Rounded as exactly as can be: what the mean is off by, every element is off by.
+        mean = tl.div_rn(tl.sum(x, axis=1, keep_dims=True), n_columns * 1.0)  # [ROWS, 1]
+        x = tl.where(mask, x - mean, 0.0)
+    rstd = tl.rsqrt(tl.sum(x * x, axis=1, keep_dims=True) / n_columns + eps)  # [ROWS, 1]
+    y = x * rstd  # [ROWS, BLOCK]
+    if weight_ptr is not None:
+        y *= tl.load(weight_ptr + columns, mask=column_mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
+    if bias_ptr is not None:
+        y += tl.load(bias_ptr + columns, mask=column_mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
+    tl.store(y_ptr + rows * y_row_stride * VECTOR + columns, y, mask=mask)
+    if rstd_ptr is not None:
+        tl.store(rstd_ptr + rows, rstd, mask=row_mask)
+    if CENTERED and mean_ptr is not None:
+        tl.store(mean_ptr + rows, mean, mask=row_mask)
+# --8<-- [end:kernel]
+
+
+def norm_vector(x: torch.Tensor, *strides: int) -> int:
+    """How many elements of `x` make sixteen bytes, if that divides the length of a row and all strides; else 1."""
+    vector = 16 // x.element_size()
+    return 1 if any(length % vector for length in (x.shape[1], *strides)) else vector
+
+
+def norm_tile(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool = True) -> None:
+    n_rows, n_columns = x.shape
+    block = triton.next_power_of_2(n_columns)
+    rows = max(1, (2048 if block == 1024 else 1024) // block)
+    full = n_columns == block and n_rows % rows == 0
+    vector = norm_vector(x, x.stride(0), y.stride(0))
+    num_warps = 1 if block <= 512 else 2 if block == 1024 else 4 if block == 2048 else 8 if block <= 8192 or not centered else 16
+    meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "num_warps": num_warps}
+    lengths = (x.stride(0) // vector, y.stride(0) // vector, n_rows, n_columns // vector)
+    norm_kernel[((n_rows + rows - 1) // rows,)](x, weight, bias, y, mean, rstd, *lengths, eps, **meta)

@@ -1,0 +1,46 @@
+"""Dropout in its shortest form: one random number for every element, from a seed and the element's place."""
+import os
+
+import torch
+
+if not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
+    print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
+
+# --8<-- [start:imports]
+import torch
+import triton
+import triton.language as tl
+# --8<-- [end:imports]
+
+
+# --8<-- [start:kernel]
+@triton.jit
+def one_each_kernel(x_ptr, y_ptr, n_elements, p, seed, BLOCK: tl.constexpr):
+    pid = tl.program_id(0).to(tl.int64)
+    offsets = pid * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
+    kept = tl.rand(seed, offsets) >= p  # a number from 0 to 1 for every element
+    y = tl.where(kept, x / (1 - p), 0.0)
+    tl.store(y_ptr + offsets, y, mask=mask)
+
+
+def one_each(x, p, seed):
+    y = torch.empty_like(x)
+    grid = (triton.cdiv(x.numel(), 1024),)
+    one_each_kernel[grid](x, y, x.numel(), p, seed, BLOCK=1024)
+    return y
+# --8<-- [end:kernel]
+
+
+# --8<-- [start:seeds]
+device = "cuda" if torch.cuda.is_available() else "cpu"
+x = torch.ones(8, device=device)
+print(one_each(x, 0.5, seed=7).int().tolist())
+#> [0, 2, 0, 2, 2, 2, 0, 2]
+print(one_each(x, 0.5, seed=7).int().tolist())
+#> [0, 2, 0, 2, 2, 2, 0, 2]
+print(one_each(x, 0.5, seed=8).int().tolist())
+#> [2, 2, 0, 2, 0, 0, 2, 2]
+# --8<-- [end:seeds]
