@@ -45,16 +45,6 @@ def kernels() -> list[tuple[str, list[str]]]:
     return [(function, [path, "scripts/compile.py"]) for function, path in names]
 
 
-def figures(name: str, cpu: bool) -> dict[str, Any]:
-    """The contents of one kernel's record: for the GPU of this machine, or for all targets on one without."""
-    targets = list(TARGETS) if cpu else [this_gpu()]
-    found = compile_all(targets, [specimen.name for specimen in SPECIMENS if specimen.function == name])
-    failed = [f"{entry['specimen']} for {entry['target']}: {entry['error']}" for entry in found if "error" in entry]
-    if failed:
-        raise RuntimeError("; ".join(failed))
-    return {"specimens": found}
-
-
 def this_gpu() -> str:
     import torch
 

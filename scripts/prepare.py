@@ -286,6 +286,25 @@ def write_results() -> None:
     records.write_text(DOCS / "generated" / "results.html", html_table(results.table(rows), "The library beside its peers"))
 
 
+def write_trust() -> None:
+    """Two tables: what Compute Sanitizer found in each program that asks for several of its tools, and the mutants' scores."""
+    tools = ("memcheck", "racecheck", "initcheck", "synccheck")
+    lines: list[list[Any]] = [["script", *tools]]
+    for _, record in records.all_records(primary_machine()) if primary_machine() in machines() else []:
+        if "sanitizers" in record:
+            errors = {entry["tool"]: entry["errors"] for entry in record["sanitizers"]}
+            lines.append([record["name"], *(errors.get(tool) for tool in tools)])
+    records.write_text(DOCS / "generated" / "sanitized.html", html_table(lines, "Errors that Compute Sanitizer reported"))
+    lines = [["operation", "changes", "noticed", "no test can notice", "missed"]]
+    for _, record in records.all_records("cpu") if "cpu" in machines() else []:
+        if record["kind"] == "mutants":
+            counts = [record["total"].get(outcome, 0) for outcome in ("caught", "equivalent", "gap")]
+            lines.append([record["name"], sum(counts), *counts])
+    total = [sum(column) for column in zip(*(line[1:] for line in lines[1:]), strict=True)]
+    lines += [["together", *total]] if total else []
+    records.write_text(DOCS / "generated" / "mutants.html", html_table(lines, "Changes of the kernels that the tests noticed"))
+
+
 def html_table(rows: list[list[Any]], label: str) -> str:
     head, *body = [[html.escape(cell_text(cell)) for cell in row] for row in rows]
     lines = ["".join(f"<th scope=col>{cell}</th>" for cell in head)] + [
@@ -329,6 +348,7 @@ def main() -> int:
         write_checked()
         write_compatibility()
         write_results()
+        write_trust()
         write_traces()
         write_dances()
         write_json(DOCS / "generated" / "figures.json", figures())

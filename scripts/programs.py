@@ -7,6 +7,7 @@ The standard library alone.
 """
 
 import ast
+import builtins
 import re
 import symtable
 from pathlib import Path
@@ -121,6 +122,8 @@ def library_block(wanted: list[tuple[Path, str]], own_imports: set[str], root: P
                 raise RecordError(f"{path}: {name} is imported otherwise elsewhere: {ONE}")
     for name in sorted(owners.keys() & imports.keys()):
         raise RecordError(f"{owners[name]}: {name} is defined here and imported elsewhere: {ONE}")
+    for path, nodes in definitions.items():
+        refuse_hidden(path, nodes, {name for name, owner in owners.items() if owner != path})
     block = [*sorted(imports.values(), key=lambda line: (line.startswith("from"), line))]
     for path in in_order(list(definitions), root):
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -131,6 +134,21 @@ def library_block(wanted: list[tuple[Path, str]], own_imports: set[str], root: P
             block += [f"# From {path.relative_to(root).as_posix()}"] if first else []
             block += text_of(node, lines)
     return [*block, "", ""]
+
+
+def refuse_hidden(path: Path, nodes: list[ast.stmt], names: set[str]) -> None:
+    """Raise where one module calls a function of Python's own, such as max, by a name that another one defines."""
+    library = [node for node in tree_of(path).body if isinstance(node, ast.ImportFrom) and is_library(node)]
+    hidden = names & set(dir(builtins)) - {alias.name for node in library for alias in node.names}
+    for node in nodes:
+        for name in sorted(hidden & looked_up(symtable.symtable(ast.unparse(node), str(path), "exec"))):
+            raise RecordError(f"{path}:{node.lineno}: means Python's {name}, which another module would hide: {ONE}")
+
+
+def looked_up(scope: symtable.SymbolTable) -> set[str]:
+    """The names that a scope, or one within it, takes from outside of all functions."""
+    found = {symbol.get_name() for symbol in scope.get_symbols() if symbol.is_global() and symbol.is_referenced()}
+    return found.union(*(looked_up(inner) for inner in scope.get_children()))
 
 
 def in_order(modules: list[Path], root: Path) -> list[Path]:

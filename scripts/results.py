@@ -28,6 +28,8 @@ OPERATIONS = {
     "max": "max",
     "max_dim-1": "max along rows",
     "max_dim0": "max along columns",
+    "histc": "histogram",
+    "histc_one_bin": "histogram, all in one bin",
 }
 PEERS = {"eager": "eager", "compile": "torch.compile", "compile_max": "torch.compile, max-autotune", "liger": "Liger-Kernel"}
 PEERS |= {"flash_triton": "flash-attn's Triton kernel", "flash_triton_ip": "flash-attn's Triton kernel, in place"}

@@ -23,10 +23,10 @@ def atomic(x, bins):
 benchmark = Benchmark()
 spread = torch.rand(2**26, device="cuda")
 for bins in (16, 64, 256, 1024, 4096, 65536):
-    for op, x in (("histogram", spread), ("histogram_one_bin", torch.full_like(spread, 0.5))):
+    for op, x in (("histc", spread), ("histc_one_bin", torch.full_like(spread, 0.5))):
         functions = {"blockwise": lambda: histogram(x, bins, 0, 1), "atomic": lambda: atomic(x, bins)}
         expected = torch.bincount((x * bins).long(), minlength=bins)
         if torch.equal(torch.histc(x, bins, 0, 1), expected.float()):  # it counts in floats, and may stop too early
             functions["eager"] = lambda: torch.histc(x, bins, 0, 1)
-        benchmark.case(op, "fwd", f"{2**26}b{bins}", x.dtype, x.nbytes, None, functions, expected)
+        benchmark.case(op, "fwd", f"{2**26}x{bins}", x.dtype, x.nbytes, None, functions, expected)
 benchmark.finish()

@@ -62,8 +62,11 @@ PARTIAL = {"softmax_parts_kernel", "softmax_split_kernel", "softmax_parts_backwa
 def test_aligned_rows_are_loaded_sixteen_bytes_at_a_time(figures):
     for (name, target), entry in figures.items():
         if BY_NAME[name].function in PARTIAL or BY_NAME[name].path.startswith("kernels/norm_"):
-            # Beside the row they load or store the numbers that it has one of.
-            assert any(length % 16 for length in BY_NAME[name].shape[-1:]) or "128" in entry["loads"], (name, target)
+            # Beside the row they load or store the numbers that it has one of. A row too short to give every lane of a
+            # warp 16 bytes is loaded in smaller pieces.
+            length = BY_NAME[name].shape[-1]
+            short = length * (4 if BY_NAME[name].dtype == "fp32" else 2) < 32 * 16
+            assert length % 16 or short or "128" in entry["loads"], (name, target)
         elif BY_NAME[name].launcher and BY_NAME[name].shape[-1] % 16 == 0:
             assert set(entry["loads"]) == set(entry["stores"]) == {"128"}, (name, target)
 

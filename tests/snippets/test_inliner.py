@@ -264,6 +264,11 @@ REFUSED: dict[str, tuple[str, dict[str, str], str]] = {
         {"size": f"from weakref import WeakKeyDictionary as cache\n\n{LIBRARY['kernels/size.py']}    cache()\n"},
         "cache is imported otherwise elsewhere",
     ),
+    "a function of Python's beside the library's of its name": (
+        PROGRAM.replace("import area\n", "import area\nfrom kernels.top import max\n"),
+        {"top": "def max(x):\n    return x\n", "size": f"{LIBRARY['kernels/size.py']}    max(x, 1)\n"},
+        r"kernels/size\.py:\d+: means Python's max, which another module would hide",
+    ),
     "a variable of the library's name": (f"{PROGRAM}FOUR = 4\n", {}, r"FOUR is also a name of the library's code"),
     "a function of the library's name": (f"{PROGRAM}def small(): pass\n", {}, r"small is also a name of the library's code"),
     "a loop over the library's name": (PROGRAM.replace("radius", "PI"), {}, r"PI is also a name of the library's code"),
