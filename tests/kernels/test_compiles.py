@@ -64,7 +64,7 @@ def test_aligned_rows_are_loaded_sixteen_bytes_at_a_time(figures):
         if BY_NAME[name].function in PARTIAL or BY_NAME[name].path.startswith("kernels/norm_"):
             # Beside the row they load or store the numbers that it has one of. A row too short to give every lane of a
             # warp 16 bytes is loaded in smaller pieces.
-            length = BY_NAME[name].shape[-1]
+            length = BY_NAME[name].shape[-1] if BY_NAME[name].shape else 4096
             short = length * (4 if BY_NAME[name].dtype == "fp32" else 2) < 32 * 16
             assert length % 16 or short or "128" in entry["loads"], (name, target)
         elif BY_NAME[name].launcher and BY_NAME[name].shape[-1] % 16 == 0:
