@@ -13,6 +13,7 @@ On a CUDA machine it needs torch, triton and pytest. A bake that dies is resumed
 import argparse
 import csv
 import fnmatch
+import hashlib
 import io
 import json
 import os
@@ -128,7 +129,7 @@ class Bake:
         try:
             outcome = self.renew(name, code, action, red)
         except Exception as error:  # whatever goes wrong with one, the others have their turn
-            outcome = "failed"
+            outcome = f"failed: {error}"
             self.failures.append(f"{name}: {error}")
         print(outcome if alone else f"{title} ... {outcome}", flush=True)
 
@@ -170,20 +171,17 @@ class Bake:
             records.write_text(self.journal, json.dumps(self.done))
 
     def gate_code(self) -> str:
-        """The hash of the library and its tests; empty where one of them cannot be read."""
-        folders = (records.ROOT / "kernels", records.ROOT / "tests")
-        paths = [path.relative_to(records.ROOT).as_posix() for folder in folders for path in sorted(folder.rglob("*.py"))]
-        try:
-            return records.code_hash(paths)
-        except (records.RecordError, SyntaxError):
-            return ""
+        """The hash of every file that the gate depends on: the library, its tests, and what they compile."""
+        folders = ("kernels", "tests/kernels", "scripts/specimens")
+        files = [path for folder in folders for path in sorted((records.ROOT / folder).rglob("*.py"))]
+        return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files)).hexdigest()
 
     def gate(self) -> set[str]:
         """Run the kernels' tests here; return the modules whose tests are red, `*` for all of them."""
         print(f"gate: the tests of kernels on {self.machine} ...", end=" ", flush=True)
         began = time.monotonic()
         now = self.gate_code()
-        if now and self.done.get("gate") == now:
+        if self.done.get("gate") == now:
             print("green before the interruption")
             return set()
         with tempfile.TemporaryDirectory() as folder:
