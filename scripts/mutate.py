@@ -227,13 +227,16 @@ def main() -> int:
     import triton.language  # noqa: F401
 
     torch.set_num_threads(1)
+    tried_before: dict[tuple[Any, ...], list[tuple[Mutant, str]]] = {}
     for module in arguments.modules or [module for module in matrix.modules() if is_due(module)]:
         chosen = [job for job in of_module(module) if fnmatch.fnmatch(job[1].name, arguments.only)]
         if arguments.list:
             print(*(f"{path}:{mutant.line}: {mutant.name}" for path, mutant in chosen), sep="\n")
             continue
-        began, found = time.monotonic(), []
-        for mutant, noticed in outcomes(module, chosen, arguments.jobs):
+        # Modules that share their kernels and their tests, as the norms do, share the outcomes.
+        began, same = time.monotonic(), (*files(module), *programs.tests_of(module))
+        found = tried_before.setdefault(same, [])
+        for mutant, noticed in outcomes(module, chosen, arguments.jobs) if not found else ():
             found.append((mutant, noticed))
             if not noticed or arguments.only != "*":
                 print(f"  line {mutant.line}: {mutant.name}: {noticed or 'not noticed'}", flush=True)
