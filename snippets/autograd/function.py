@@ -42,6 +42,6 @@ weights = torch.randn(8, 300, device=device)
 (ours,) = torch.autograd.grad((row_softmax(x) * weights).sum(), x)
 (theirs,) = torch.autograd.grad((torch.softmax(x, dim=-1) * weights).sum(), x)
 torch.testing.assert_close(ours, theirs)
-print("recorded as:", row_softmax(x).grad_fn.name())
+print("recorded as:", type(row_softmax(x).grad_fn).__name__)
 #> recorded as: RowSoftmaxBackward
 # --8<-- [end:use]

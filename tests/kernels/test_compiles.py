@@ -17,15 +17,21 @@ CASES = [(name, target) for name in BY_NAME for target in compiler.TARGETS]
 
 
 @pytest.fixture(scope="session")
-def figures(tmp_path_factory) -> dict[tuple[str, str], dict]:
-    """What every specimen takes on every target; compiled once, also where several processes share the tests."""
+def figures(request, tmp_path_factory) -> dict[tuple[str, str], dict]:
+    """What every specimen takes on every target; compiled once, also where several processes share the tests.
+
+    Where only tests of some specimens were asked for, the others are left out.
+    """
+    asking = [item for item in request.session.items if "figures" in item.fixturenames]
+    named = [item.callspec.params["name"] if hasattr(item, "callspec") else None for item in asking]
+    names = None if None in named else sorted(set(named))
     folder = tmp_path_factory.getbasetemp()
     folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
     kept = folder / "compiled.json"
     with open(folder / "compiled.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
-            kept.write_text(json.dumps(compiler.compile_all(list(compiler.TARGETS))))
+            kept.write_text(json.dumps(compiler.compile_all(list(compiler.TARGETS), names)))
         found = json.loads(kept.read_text())
     return {(entry["specimen"], entry["target"]): entry for entry in found}
 
