@@ -165,7 +165,13 @@ def one(job: tuple[str, str, Mutant, float]) -> tuple[Mutant, str]:
     return mutant, noticed
 
 
-def outcomes(module: str, chosen: list[tuple[str, Mutant]], workers: int) -> Iterator[tuple[Mutant, str]]:
+def journal(module: str) -> Path:
+    """Where the outcomes of a module's mutants are kept until there is a score; of other code it is another file."""
+    return records.ROOT / "build" / "mutants" / f"{module}-{records.code_hash(code(module))[:12]}.txt"
+
+
+def outcomes(module: str, chosen: list[tuple[str, Mutant]], workers: int, known: dict[str, str]) -> Iterator[tuple[Mutant, str]]:
+    """Every mutant with the test that noticed it; what is known from an interrupted run is not tried again."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_checkout(folder / "whole")
@@ -173,9 +179,10 @@ def outcomes(module: str, chosen: list[tuple[str, Mutant]], workers: int) -> Ite
         if broken := fails(folder / "whole", programs.tests_of(module), 600):
             raise RuntimeError(f"the tests are red without any change: {broken}")
         limit = TIMES * (time.monotonic() - began) + SECONDS
+        left = [(module, *job, limit) for job in chosen if job[1].name not in known]
         # Forked, not started anew: a worker has torch and Triton loaded, and forks again for every mutant.
         with multiprocessing.get_context("fork").Pool(workers, prepare_worker, (folder,)) as pool:
-            yield from pool.imap(one, [(module, *job, limit) for job in chosen])
+            yield from pool.imap_unordered(one, left)
 
 
 def score(module: str, found: list[tuple[Mutant, str]]) -> dict[str, Any]:
@@ -236,7 +243,7 @@ def main() -> int:
     import triton.language  # noqa: F401
 
     torch.set_num_threads(1)
-    tried_before: dict[tuple[Any, ...], list[tuple[Mutant, str]]] = {}
+    tried_before: dict[tuple[str, ...], dict[str, str]] = {}
     for module in arguments.modules or [module for module in matrix.modules() if is_due(module)]:
         chosen = [job for job in of_module(module) if fnmatch.fnmatch(job[1].name, arguments.only)]
         if arguments.list:
@@ -244,11 +251,19 @@ def main() -> int:
             continue
         # Modules that share their kernels and their tests, as the norms do, share the outcomes.
         began, same = time.monotonic(), (*files(module), *programs.tests_of(module))
-        found = tried_before.setdefault(same, [])
-        for mutant, noticed in outcomes(module, chosen, arguments.jobs) if not found else ():
-            found.append((mutant, noticed))
-            if not noticed or arguments.only != "*":
-                print(f"  line {mutant.line}: {mutant.name}: {noticed or 'not noticed'}", flush=True)
+        noticing, kept_at = tried_before.setdefault(same, {}), journal(module)
+        if arguments.only == "*" and kept_at.exists():
+            noticing |= dict(line.split("\t") for line in kept_at.read_text(encoding="utf-8").splitlines())
+        if any(mutant.name not in noticing for _, mutant in chosen):
+            kept_at.parent.mkdir(parents=True, exist_ok=True)
+            for mutant, noticed in outcomes(module, chosen, arguments.jobs, noticing):
+                noticing[mutant.name] = noticed
+                if arguments.only == "*":
+                    with open(kept_at, "a", encoding="utf-8") as file:
+                        file.write(f"{mutant.name}\t{noticed}\n")
+                if not noticed or arguments.only != "*":
+                    print(f"  line {mutant.line}: {mutant.name}: {noticed or 'not noticed'}", flush=True)
+        found = [(mutant, noticing[mutant.name]) for _, mutant in chosen]
         result = score(module, found)
         print(f"{module}: {result['total']} ({time.monotonic() - began:.0f} s)", flush=True)
         if arguments.only == "*":
@@ -256,6 +271,7 @@ def main() -> int:
             head = {"schema": records.SCHEMA, "kind": "mutants", "name": module, "code": made_of}
             head |= {"hash": records.code_hash(made_of), "environment": environment(cpu=True)}
             records.write(records.record_path("cpu", "mutants", module), head | result)
+            kept_at.unlink(missing_ok=True)
     return 0
 
 
