@@ -186,7 +186,7 @@ class Bake:
             return set()
         with tempfile.TemporaryDirectory() as folder:
             files = sorted((records.ROOT / "tests/kernels").glob("test_*.py"))
-            ran = self.share(files, 2, lambda file: self.tested(file, Path(folder) / f"{file.stem}.xml"))
+            ran = self.share(files, 4, lambda file: self.tested(file, Path(folder) / f"{file.stem}.xml"))
         outputs = [output for _, output in ran]
         red = set[str]().union(*(modules for modules, _ in ran))
         if ran and not red:
