@@ -23,7 +23,7 @@ def figures(request, tmp_path_factory) -> dict[tuple[str, str], dict]:
     Where only tests of some specimens were asked for, the others are left out.
     """
     asking = [item for item in request.session.items if "figures" in item.fixturenames]
-    named = [item.callspec.params["name"] if hasattr(item, "callspec") else None for item in asking]
+    named = [item.callspec.params.get("name") if hasattr(item, "callspec") else None for item in asking]
     names = None if None in named else sorted(set(named))
     folder = tmp_path_factory.getbasetemp()
     folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder

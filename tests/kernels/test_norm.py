@@ -7,8 +7,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from kernels import layer_norm, norm, rms_norm
+from kernels import layer_norm, rms_norm
 from kernels.layer_norm import layer_norm_reference
+from kernels.norm import NORM_BACKWARD_ROW, NORM_FORWARD_ROW
 from kernels.norm_backward import norm_tile_backward
 from kernels.norm_backward_long import norm_long_backward
 from kernels.norm_forward import norm_tile
@@ -133,8 +134,8 @@ def within(reads: list, writes: list):
 @pytest.fixture
 def short_limits(monkeypatch):
     """Send rows of more than 64 elements to the kernels for long ones."""
-    monkeypatch.setattr(norm, "NORM_FORWARD_ROW", 64)
-    monkeypatch.setattr(norm, "NORM_BACKWARD_ROW", 64)
+    monkeypatch.setattr("kernels.norm.NORM_FORWARD_ROW", 64)
+    monkeypatch.setattr("kernels.norm.NORM_BACKWARD_ROW", 64)
 
 
 SHAPES = [(1, 1), (9, 1), (1, 2), (600, 3), (37, 31), (33, 64), (10, 100), (3, 768), (5, 1000), (4, 1024), (2, 2049)]
@@ -163,7 +164,7 @@ def test_long_rows(name, dtype, rows, columns, device, short_limits):
 
 def test_the_routes_that_the_lengths_choose(device):
     """Rows on the second-load side of the one-kernel route, and rows that take the long way in both directions."""
-    assert norm.NORM_FORWARD_ROW == norm.NORM_BACKWARD_ROW == 16384
+    assert NORM_FORWARD_ROW == NORM_BACKWARD_ROW == 16384
     for name, columns in (("rms_norm", 8200), ("layer_norm", 16385)):
         x, dy = data(2, columns, torch.float32, device)
         assert_gradients(name, x, *parameters(name, columns, torch.float32, device), dy)
