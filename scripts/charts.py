@@ -51,10 +51,16 @@ CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
 }
 
 
+# What a caption says once of all that a chart is drawn from.
+SAID = ("gpu", "driver", "cuda", "torch", "triton")
+
+
 def draw(name: str, by_name: dict[str, Record]) -> dict[str, Any]:
     """A chart from its records, given by their names: two SVG texts and what the page says beside them."""
     function, sources = CHARTS[name]
     needed = [by_name[source] for source in sources]
+    if len({tuple(record["environment"].get(key) for key in SAID) for record in needed}) > 1:
+        raise records.RecordError(f"{name} cannot be drawn: {', '.join(sources)} were measured with different versions")
     try:
         chart = function(*needed)
     except KeyError as error:
@@ -67,6 +73,7 @@ def draw(name: str, by_name: dict[str, Record]) -> dict[str, Any]:
         "rows": chart.rows,
         "sources": list(sources),
         "environment": needed[0]["environment"],
+        "dates": sorted({record["environment"]["measured_at"][:10] for record in needed}),
     }
     with page_style():
         svgs = {size.name: to_svg(chart.paint(size), f"{name}-{size.name}", chart.title, chart.alt) for size in (WIDE, NARROW)}

@@ -180,7 +180,7 @@ def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
         f'<figure class="chart" id="chart-{chart["name"]}">',
         f'<div class="wide">{wide}</div>',
         f'<div class="narrow">{narrow}</div>',
-        f"<figcaption>{html.escape(chart['title'])} {html.escape(measured_on(chart['environment']))}</figcaption>",
+        f"<figcaption>{html.escape(chart['title'])} {html.escape(measured_on(chart['environment'], *chart['dates']))}</figcaption>",
         '<details class="data"><summary>The numbers</summary>',
         html_table([chart["columns"], *chart["rows"]], "The numbers of this chart").strip(),
         "</details>",
@@ -202,11 +202,11 @@ def cell_text(cell: Any) -> str:
     )
 
 
-def measured_on(environment: dict[str, Any]) -> str:
-    """The machine, the versions and the date of a measurement, as a caption ends."""
+def measured_on(environment: dict[str, Any], *dates: str) -> str:
+    """The machine, the versions and the date of a measurement, as a caption ends; the dates, where there were several."""
     labels = {"driver": "driver", "cuda": "CUDA", "torch": "torch", "triton": "Triton"}
     versions = ", ".join(f"{label} {environment[key]}" for key, label in labels.items())
-    return f"Measured on an {environment['gpu']}, {versions}, {environment['measured_at'][:10]}."
+    return f"Measured on an {environment['gpu']}, {versions}, {' and '.join(dates or [environment['measured_at'][:10]])}."
 
 
 def write_checked() -> None:

@@ -62,7 +62,7 @@ def test_a_chart_s_caption_names_gpu_versions_and_date(prepared, name):
         environment = records.read(records.record_path(PRIMARY, "program", source))["environment"]
         date, time = environment["measured_at"].split("T")
         shown = [f"an {environment['gpu']},", f"driver {environment['driver']},", f"CUDA {environment['cuda']},"]
-        shown += [f"torch {environment['torch']},", f"Triton {environment['triton']},", f"{date}."]
+        shown += [f"torch {environment['torch']},", f"Triton {environment['triton']},", date]
         assert [part for part in shown if part not in unescape(caption)] == []
         assert re.fullmatch(r"\d{4}-\d\d-\d\d", date) and time.endswith("Z")
 
