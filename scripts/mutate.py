@@ -269,6 +269,8 @@ def main() -> int:
         result = score(module, found)
         print(f"{module}: {result['total']} ({time.monotonic() - began:.0f} s)", flush=True)
         if arguments.only == "*":
+            if journal(module) != kept_at:
+                raise RuntimeError(f"{module}: its kernels or tests were edited meanwhile; nothing is kept")
             made_of = code(module)
             head = {"schema": records.SCHEMA, "kind": "mutants", "name": module, "code": made_of}
             head |= {"hash": records.code_hash(made_of), "environment": environment(cpu=True)}

@@ -175,12 +175,12 @@ def write_charts() -> None:
 
 def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
     """A chart as the page shows it: both drawings, a caption from the record, the numbers as a table and as files."""
-    data = f"{TO_ROOT}data/charts/{chart['name']}"
+    data, made = f"{TO_ROOT}data/charts/{chart['name']}", measured_on(chart["environment"], *chart["dates"])
     parts = [
         f'<figure class="chart" id="chart-{chart["name"]}">',
         f'<div class="wide">{wide}</div>',
         f'<div class="narrow">{narrow}</div>',
-        f"<figcaption>{html.escape(chart['title'])} {html.escape(measured_on(chart['environment'], *chart['dates']))}</figcaption>",
+        f"<figcaption>{html.escape(chart['title'])} {html.escape(made)}</figcaption>",
         '<details class="data"><summary>The numbers</summary>',
         html_table([chart["columns"], *chart["rows"]], "The numbers of this chart").strip(),
         "</details>",

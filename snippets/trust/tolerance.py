@@ -8,10 +8,12 @@ if not torch.cuda.is_available():
     print("no CUDA device: running under Triton's interpreter")
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
+# --8<-- [start:imports]
 import triton
 import triton.language as tl
 
 from kernels.softmax import softmax
+# --8<-- [end:imports]
 
 # --8<-- [start:wrong]
 @triton.jit

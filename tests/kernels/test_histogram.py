@@ -5,6 +5,7 @@ import torch
 
 from kernels import histogram
 from kernels.histogram import LARGEST, MOST_BINS, histogram_flat, histogram_reference
+from tests.interpreter import addresses
 from tests.kernels.numerics import DTYPES, VIEWS, poisoned, random
 from tests.needs import need_free_memory, needs
 
@@ -109,6 +110,26 @@ def test_the_kernel_counts_its_elements_in_its_bins_and_no_more(n, bins, device)
     histogram_flat(x, counts[None], 0.0, 1.0)
     assert torch.equal(counts, histogram_reference(x, bins, 0, 1)) and counts.sum() == n
     assert (buffer[:1000] == 5).all() and (buffer[1000 + bins :] == 5).all()
+
+
+@pytest.mark.parametrize("bins", [3, 31, 600])
+def test_no_addition_goes_beside_the_counts(bins, device, monkeypatch):
+    """Not even one of zero, which would change nothing there. On a GPU only the sum is looked at."""
+    counts = torch.zeros(1, bins, dtype=torch.int64, device=device)
+    seen = set()
+    if counts.device.type == "cpu":
+        from triton.runtime.interpreter import InterpreterBuilder
+
+        add = InterpreterBuilder.create_atomic_rmw
+
+        def watched(self, operation, pointers, values, mask, *arguments):
+            seen.update(int(pointer) for pointer, on in zip(pointers.data.ravel(), mask.data.ravel(), strict=True) if on)
+            return add(self, operation, pointers, values, mask, *arguments)
+
+        monkeypatch.setattr(InterpreterBuilder, "create_atomic_rmw", watched)
+    histogram_flat(torch.rand(5000, generator=torch.Generator().manual_seed(0)).to(device), counts, 0.0, 1.0)
+    assert counts.sum() == 5000 and (not seen or seen == set(addresses([counts])))
+    assert (len(seen) == bins) == (counts.device.type == "cpu")
 
 
 @pytest.mark.parametrize("bins", [6, 600])

@@ -1,5 +1,6 @@
 """kernels.sum against float64: every route through one kernel, every dimension, every layout."""
 
+import contextlib
 import importlib
 import math
 from dataclasses import replace
@@ -9,7 +10,8 @@ import torch
 
 from kernels import sum as sum_  # the builtin keeps its name here
 from kernels.reduction import reduction_plan
-from kernels.sum import sum_planned, sum_reference
+from kernels.sum import sum_kernel, sum_planned, sum_reference
+from tests.interpreter import only_touching
 from tests.kernels.numerics import (
     DTYPES,
     FLOAT32_EPS,
@@ -74,6 +76,29 @@ def test_the_kernel_touches_its_terms_and_nothing_else(tile, dim, device):
     sum_planned(x, y, plan)
     assert_sum(y.view(x.sum(dim).shape), x, dim)
     assert_guard_untouched(y, buffer)
+
+
+@pytest.mark.parametrize("tile", [(4, 16, 1), (4, 16, 3), (16, 8, 2), (2, 32, 5)], ids=str)
+def test_every_result_is_stored_once_and_nothing_is_read_beside_the_terms(tile, device):
+    """Also where a mask hides it from the result: terms of rows that are not there, and an early last program."""
+    block_m, block_n, parts = tile
+    x = random(7, 100, device=device)
+    plan = reduction_plan(x.shape, x.stride(), 1)
+    plan = replace(plan, block_m=block_m, block_n=block_n, parts=parts, num_warps=4)
+    y, partial = torch.empty(7, device=device), torch.empty(plan.scratch, device=device)
+    arrived = torch.zeros(plan.programs if parts > 1 else 0, dtype=torch.int32, device=device)
+    watched = only_touching([x, partial], [y, arrived] + [partial] * (parts > 1))
+    with watched if x.device.type == "cpu" else contextlib.nullcontext():
+        sum_kernel[plan.grid](x, y, partial, arrived, *plan.sizes, **plan.meta)
+    assert_sum(y, x, 1)
+
+
+def test_terms_far_apart_have_addresses_of_64_bits(device):
+    """Four terms over five gibibytes, of which the operating system hands out the few pages that are touched."""
+    memory = torch.empty(5 * 2**30, dtype=torch.uint8, device=device).view(torch.float16)
+    x = memory.as_strided((2, 4), (1, 2**29 + 2**28))
+    x.copy_(random(2, 4, dtype=torch.float16, device=device))
+    assert_sum(sum_(x, 1), x.clone(), 1)
 
 
 @pytest.mark.parametrize("terms", [1, 15, 16, 17, 31, 32, 33, 48, 95, 96, 97])
