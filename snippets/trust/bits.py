@@ -18,6 +18,6 @@ nearest = right.float()
 
 for name, y in [("kernels.softmax", softmax(x.to(device)).cpu()), ("torch.softmax", torch.softmax(x, -1))]:
     steps = (y.view(torch.int32) - nearest.view(torch.int32)).abs()
+    # --8<-- [end:bits]
     print(f"{name}: {(steps > 0).sum().item()} of {y.numel()} differ, by {steps.max().item()} steps at most")
-# --8<-- [end:bits]
 assert torch.allclose(softmax(x.to(device)).cpu(), nearest, rtol=2e-6, atol=0)

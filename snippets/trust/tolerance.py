@@ -1,14 +1,16 @@
 """A tolerance so wide that a kernel which forgets an element of every row passes the test."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("no CUDA device: running under Triton's interpreter")
+# --8<-- [start:imports]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
-# --8<-- [start:imports]
 import triton
 import triton.language as tl
 
