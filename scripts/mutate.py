@@ -68,7 +68,7 @@ def of_module(module: str) -> list[tuple[str, Mutant]]:
 def equivalents() -> dict[str, str]:
     """The reason why no test can notice a mutant, by the mutant's name."""
     lines = EQUIVALENTS.read_text(encoding="utf-8").splitlines() if EQUIVALENTS.exists() else []
-    return dict((name.strip(), reason.strip()) for name, reason in (line.split(" | ", 1) for line in lines if " | " in line))
+    return dict((name.strip(), reason.strip()) for name, reason in (line.rsplit(" | ", 1) for line in lines if " | " in line))
 
 
 def copy_checkout(folder: Path) -> None:

@@ -175,7 +175,7 @@ def write_charts() -> None:
 
 def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
     """A chart as the page shows it: both drawings, a caption from the record, the numbers as a table and as files."""
-    data, made = f"{TO_ROOT}data/charts/{chart['name']}", measured_on(chart["environment"], *chart["dates"])
+    data, made = f"{TO_ROOT}data/charts/{chart['name']}", measured_on(chart["environment"], *chart.get("dates", []))
     parts = [
         f'<figure class="chart" id="chart-{chart["name"]}">',
         f'<div class="wide">{wide}</div>',
