@@ -311,7 +311,9 @@ def html_table(rows: list[list[Any]], label: str) -> str:
         "".join(f"<td>{cell}</td>" for cell in row) for row in body
     ]
     table = f"<thead><tr>{lines[0]}</tr></thead><tbody>{''.join(f'<tr>{line}</tr>' for line in lines[1:])}</tbody>"
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table>{table}</table></div>\n'
+    # The search passes over a long table, whose numbers nobody looks for there.
+    passed_over = ' data-search-exclude=""' if len(body) > 50 else ""
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table{passed_over}>{table}</table></div>\n'
 
 
 def write_traces() -> None:

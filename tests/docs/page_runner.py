@@ -1,7 +1,9 @@
 """Run a page: its Python blocks as it shows them, one after another in one namespace, with their printed lines checked."""
 
 import ast
+import contextlib
 import inspect
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +23,30 @@ def run_page(path: Path, evaluate: EvalExample, scratch: Path, root: Path = ROOT
     if [example.source for example in examples] != [source_of(block, root) for block in blocks]:
         return [f"{page}: pytest-examples finds {len(examples)} Python blocks, or other text, where the page has {len(blocks)}"]
     names: dict[str, Any] = {}
-    for block, example in zip(blocks, examples, strict=True):
-        if not block.gpu and (problem := run_block(example, evaluate, names)):
-            return [f"{block.where}: {problem}"]
+    with language_as_it_was():
+        for block, example in zip(blocks, examples, strict=True):
+            if not block.gpu and (problem := run_block(example, evaluate, names)):
+                return [f"{block.where}: {problem}"]
     return []
+
+
+@contextlib.contextmanager
+def language_as_it_was() -> Iterator[None]:
+    """Put back what the interpreter changes in triton.language.
+
+    A kernel that calls another jitted function leaves it changed, and no later page of this process could compile.
+    """
+    import triton.language as tl
+
+    changed = (tl, tl.core, tl.math, tl.tensor)
+    before = [dict(vars(holder)) for holder in changed]
+    yield
+    for holder, kept in zip(changed, before, strict=True):
+        for name in vars(holder).keys() - kept.keys():
+            delattr(holder, name)
+        for name, value in kept.items():
+            if vars(holder).get(name) is not value:
+                setattr(holder, name, value)
 
 
 def run_block(example: CodeExample, evaluate: EvalExample, names: dict[str, Any]) -> str:

@@ -15,7 +15,7 @@ from tests.docs.builds import SITE_URL
 from tests.docs.pages import ROOT
 
 pytestmark = pytest.mark.xdist_group("site")
-SECONDS = 10
+SECONDS = 20
 SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
