@@ -95,6 +95,14 @@ def test_the_score_is_of_this_code(module):
     assert [left["reason"] for left in found["left"]] == [reasons.get(left["name"], "") for left in found["left"]]
 
 
+@pytest.mark.parametrize("module", mutate.kept())
+def test_what_counts_as_caught_was_noticed_by_a_test_or_ended_the_run(module):
+    found = records.read(records.record_path("cpu", "mutants", module))
+    assert [name for name, noticed in found["caught"] if "::" not in noticed and noticed not in mutate.ENDED] == []
+    helpers = [name for name, noticed in found["caught"] if noticed == "the run broke off" and "_kernel:" not in name]
+    assert helpers == [], "a function that is compiled within its callers has no compiled form of its own to break off"
+
+
 def test_the_tests_catch_enough():
     found = [records.read(records.record_path("cpu", "mutants", module))["total"] for module in mutate.kept()]
     caught, equivalent, gap = (sum(total.get(key, 0) for total in found) for key in ("caught", "equivalent", "gap"))
