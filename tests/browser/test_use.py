@@ -25,6 +25,28 @@ def test_the_palette_is_switched_and_remembered(site, fresh):
     assert page.evaluate(SCHEME) == "default"
 
 
+def test_the_palette_follows_the_system_until_the_reader_chooses(fresh):
+    page = fresh(CHAPTER, "dark")
+    assert page.evaluate(SCHEME) == "slate"
+    page.emulate_media(color_scheme="light")
+    page.wait_for_function(f"{SCHEME} === 'default'")
+    page.locator("label[title='Switch to dark']:visible").click()
+    page.emulate_media(color_scheme="dark")
+    page.emulate_media(color_scheme="light")
+    assert page.evaluate(SCHEME) == "slate", "what the system asks for came before what the reader chose"
+
+
+def test_the_palette_is_right_before_the_text_is_there(site, fresh):
+    """Also where the theme's own script never arrives: nothing flashes, and the switch works."""
+    page = fresh(None, "dark")
+    page.route("**/bundle.*.min.js", lambda route: route.abort())
+    page.goto(site.url + CHAPTER)
+    assert page.evaluate(SCHEME) == "slate"
+    page.locator("label[title='Switch to light']:visible").click()
+    assert page.evaluate(SCHEME) == "default"
+    assert page.evaluate("[...document.scripts].find((s) => /bundle/.test(s.src)).defer"), "the theme's script holds the page up"
+
+
 def test_instant_navigation_keeps_the_page_and_the_copy_buttons_follow(site, fresh):
     page = fresh(CHAPTER)
     settle(page)
