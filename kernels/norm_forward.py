@@ -46,8 +46,15 @@ def norm_kernel(
         # Rounded as exactly as can be: what the mean is off by, every element is off by.
         mean = tl.div_rn(tl.sum(x, axis=1, keep_dims=True), n_columns * 1.0)  # [ROWS, 1]
         x = tl.where(mask, x - mean, 0.0)
-    rstd = tl.rsqrt(tl.sum(x * x, axis=1, keep_dims=True) / n_columns + eps)  # [ROWS, 1]
+    # x * x would be fused with the addition that follows it, and two lanes that add each other's square would round
+    # different ones: the lanes of a row would disagree in the last bit. An addition of zero cannot be fused any further.
+    squares = tl.fma(x, x, tl.zeros_like(x))  # [ROWS, BLOCK]
+    rstd = tl.rsqrt(tl.sum(squares, axis=1, keep_dims=True) / n_columns + eps)  # [ROWS, 1]
     y = x * rstd  # [ROWS, BLOCK]
+    if VECTOR == 1:
+        # Zero is added, but the compiler cannot know: it takes the parameters for as unaligned as x is. Otherwise it lays
+        # them out for loads of sixteen bytes, and moves y through shared memory to meet them there and back again.
+        columns += n_columns // (n_columns + 1)
     if weight_ptr is not None:
         y *= tl.load(weight_ptr + columns, mask=column_mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
     if bias_ptr is not None:
