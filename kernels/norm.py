@@ -47,7 +47,7 @@ def norm_parameter(parameter: torch.Tensor | None) -> torch.Tensor | None:
 
 def norm_forward(x, weight, bias, eps: float, centered: bool, statistics: bool = False) -> tuple:
     """The result and, with `statistics`, each row's mean (None unless `centered`) and rstd, which the backward pass needs."""
-    y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    y = torch.empty_like(x, memory_format=torch.contiguous_format)
     n_columns = x.shape[-1]
     mean = rstd = None
     if statistics:
@@ -55,7 +55,8 @@ def norm_forward(x, weight, bias, eps: float, centered: bool, statistics: bool =
         mean = torch.empty_like(rstd) if centered else None
     if x.numel():
         run = norm_tile if n_columns <= NORM_FORWARD_ROW else norm_long
-        arguments = (norm_rows(x), norm_parameter(weight), norm_parameter(bias), norm_rows(y), mean, rstd)
+        y_rows = y if y.ndim == 2 else y.view(-1, n_columns)
+        arguments = (norm_rows(x), norm_parameter(weight), norm_parameter(bias), y_rows, mean, rstd)
         with torch.cuda.device_of(x):
             run(*arguments, float(eps), centered)
     return y, mean, rstd
@@ -67,7 +68,7 @@ def norm_backward(x, weight, dy, mean, rstd, dtypes: tuple) -> tuple:
     if not x.numel():
         dweight, dbias = (None if dtype is None else torch.zeros(n_columns, dtype=dtype, device=x.device) for dtype in dtypes)
         return torch.empty_like(x), dweight, dbias
-    dx = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    dx = torch.empty_like(x, memory_format=torch.contiguous_format)
     run = norm_tile_backward if n_columns <= NORM_BACKWARD_ROW else norm_long_backward
     arguments = (norm_rows(x), norm_parameter(weight), norm_rows(dy), mean, rstd, norm_rows(dx))
     with torch.cuda.device_of(x):

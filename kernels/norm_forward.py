@@ -9,6 +9,8 @@ Row lengths and strides are passed in vectors of VECTOR elements. So the compile
 sixteen bytes at a time also where 8 divides them but not 16, which is all that it would find out by itself.
 """
 
+import functools
+
 import torch
 import triton
 import triton.language as tl
@@ -70,16 +72,27 @@ def norm_kernel(
 def norm_vector(x: torch.Tensor, *strides: int) -> int:
     """How many elements of `x` make sixteen bytes, if that divides the length of a row and all strides; else 1."""
     vector = 16 // x.element_size()
-    return 1 if any(length % vector for length in (x.shape[1], *strides)) else vector
+    for length in (x.shape[1], *strides):
+        if length % vector:
+            return 1
+    return vector
+
+
+@functools.cache
+def norm_block(n_columns: int, centered: bool) -> tuple[int, int, int]:
+    """The rows of a program, the elements of its block along a row, and its warps."""
+    block = triton.next_power_of_2(n_columns)
+    rows = max(1, (2048 if block == 1024 else 1024) // block)
+    num_warps = 1 if block <= 512 else 2 if block == 1024 else 4 if block == 2048 else 8 if block <= 8192 or not centered else 16
+    return rows, block, num_warps
 
 
 def norm_tile(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool = True) -> None:
     n_rows, n_columns = x.shape
-    block = triton.next_power_of_2(n_columns)
-    rows = max(1, (2048 if block == 1024 else 1024) // block)
+    rows, block, num_warps = norm_block(n_columns, centered)
     full = n_columns == block and n_rows % rows == 0
-    vector = norm_vector(x, x.stride(0), y.stride(0))
-    num_warps = 1 if block <= 512 else 2 if block == 1024 else 4 if block == 2048 else 8 if block <= 8192 or not centered else 16
+    x_stride, y_stride = x.stride(0), y.stride(0)
+    vector = norm_vector(x, x_stride, y_stride)
     meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "num_warps": num_warps}
-    lengths = (x.stride(0) // vector, y.stride(0) // vector, n_rows, n_columns // vector)
+    lengths = (x_stride // vector, y_stride // vector, n_rows, n_columns // vector)
     norm_kernel[((n_rows + rows - 1) // rows,)](x, weight, bias, y, mean, rstd, *lengths, eps, **meta)

@@ -122,7 +122,7 @@ def softmax_forward(x: torch.Tensor, dim: int) -> torch.Tensor:
     if x.numel() == 0:
         return torch.empty_like(x)
     rows = rows_of(x.resolve_neg(), dim)
-    y = torch.empty(rows.shape, dtype=x.dtype, device=x.device)
+    y = torch.empty_like(rows, memory_format=torch.contiguous_format)
     with torch.cuda.device_of(x):
         FORWARD[softmax_route(rows.shape[1], x.dtype, False, rows.shape[0])](rows, y)
     return like(y, x, dim)
@@ -134,7 +134,7 @@ def softmax_backward(y: torch.Tensor, dy: torch.Tensor, dim: int) -> torch.Tenso
     if y.numel() == 0:
         return torch.empty_like(y)
     y_rows, dy_rows = rows_of(y, dim), rows_of(dy.resolve_neg(), dim)
-    dx = torch.empty(y_rows.shape, dtype=y.dtype, device=y.device)
+    dx = torch.empty_like(y_rows, memory_format=torch.contiguous_format)
     with torch.cuda.device_of(y):
         BACKWARD[softmax_route(y_rows.shape[1], y.dtype, True, y_rows.shape[0])](y_rows, dy_rows, dx)
     return like(dx, y, dim)

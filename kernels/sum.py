@@ -87,7 +87,7 @@ def sum_forward(x: torch.Tensor, dim: int | None) -> torch.Tensor:
         return x.sum(dim)
     x = x.resolve_neg()
     plan = reduction_plan(x.shape, x.stride(), dim)
-    y = torch.empty(plan.shape, dtype=x.dtype, device=x.device)
+    y = x.new_empty(plan.shape)
     with torch.cuda.device_of(x):
         return sum_planned(x.contiguous() if plan.copy else x, y, plan)
 
