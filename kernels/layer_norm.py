@@ -54,7 +54,8 @@ def layer_norm(
         J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer normalization", 2016 (arXiv:1607.06450).
     """
     check_norm_arguments(x, weight, bias, eps)
-    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, weight, bias)):
+    differentiable = x.requires_grad or (weight is not None and weight.requires_grad) or (bias is not None and bias.requires_grad)
+    if differentiable and torch.is_grad_enabled():
         return Norm.apply(x, weight, bias, eps, True)
     return norm_forward(x, weight, bias, eps, True)[0]
 
