@@ -80,7 +80,8 @@ def cross_entropy_long_kernel(
         first = row * logits_row_stride
         x_target = tl.load(logits_ptr + first + target, mask=valid, other=float("nan")).to(tl.float32)
         head, n_vectors, edge_columns, edge_mask = cross_entropy_edges(first, n_columns, VECTOR)
-        edge_x = tl.load(logits_ptr + first + edge_columns, mask=edge_mask & counts, other=-float("inf")).to(tl.float32)
+        edge_read = tl.where(counts, edge_mask, False)  # [2 * VECTOR]
+        edge_x = tl.load(logits_ptr + first + edge_columns, mask=edge_read, other=-float("inf")).to(tl.float32)
         x_ptrs = logits_ptr + tl.multiple_of(first + head, VECTOR) + offsets  # [LANES, VECTOR]
         n_read = tl.where(counts, n_vectors, 0)
         peak = tl.full([LANES], -float("inf"), tl.float32)
