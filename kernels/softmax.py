@@ -17,6 +17,7 @@ import triton.language as tl
 
 from kernels.arguments import check_dim, check_float_tensor
 from kernels.softmax_long import softmax_long, softmax_long_backward
+from kernels.softmax_rows import like, rows_of
 from kernels.softmax_short import softmax_short, softmax_short_backward
 from kernels.softmax_split import softmax_split, softmax_split_backward
 
@@ -101,19 +102,6 @@ BACKWARD = {
     "long": softmax_long_backward,
     "split": softmax_split_backward,
 }
-
-
-def rows_of(x: torch.Tensor, dim: int) -> torch.Tensor:
-    """View `x` as [rows, columns] with `dim` as the columns, copying only where the strides leave no other way."""
-    if x.ndim != 2 or dim != 1:
-        x = x.movedim(dim, -1)
-        x = x.reshape(-1, x.shape[-1])
-    return x if x.stride(1) == 1 else x.contiguous()
-
-
-def like(rows: torch.Tensor, x: torch.Tensor, dim: int) -> torch.Tensor:
-    """Undo `rows_of` on a result: the shape of `x` again."""
-    return rows if x.ndim == 2 and dim == 1 else rows.view(x.movedim(dim, -1).shape).movedim(-1, dim)
 
 
 def softmax_forward(x: torch.Tensor, dim: int) -> torch.Tensor:

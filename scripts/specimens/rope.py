@@ -2,7 +2,7 @@
 
 from scripts.specimens import Specimen, called
 
-FILE = "kernels/rotary_embedding.py:rotary_embedding_kernel"
+FILE = "kernels/rotary_embedding_turn.py:rotary_embedding_kernel"
 POINTERS = ("q_ptr", "k_ptr", "cos_ptr", "sin_ptr", "q_out_ptr", "k_out_ptr")
 STRIDES = [f"{name}_{axis}_stride" for name in ("q", "k", "q_out", "k_out") for axis in ("batch", "head", "token")]
 # A table's values move to the lanes of their heads through shared memory.

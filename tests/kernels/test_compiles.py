@@ -110,7 +110,7 @@ def constants_of(function, arguments: dict, options: dict) -> tuple:
 def launch_of_cross_entropy(given: dict):
     import torch
 
-    from kernels.cross_entropy import cross_entropy_launch
+    from kernels.cross_entropy_launch import cross_entropy_launch
 
     def launch(logits):
         target = torch.empty(7, dtype=torch.int64, device="meta")
@@ -122,7 +122,7 @@ def launch_of_cross_entropy(given: dict):
 
 
 def launch_of_rope(given: dict):
-    from kernels.rotary_embedding import rotary_embedding_launch
+    from kernels.rotary_embedding_turn import rotary_embedding_launch
 
     def launch(q):
         table = q.new_empty(1, 4096, q.shape[3] if given["WIDE"] else q.shape[3] // 2)

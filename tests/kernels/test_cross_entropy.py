@@ -10,7 +10,10 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 
-from kernels.cross_entropy import cross_entropy, cross_entropy_launch, cross_entropy_reference
+from kernels.cross_entropy import cross_entropy, cross_entropy_reference
+from kernels.cross_entropy_gradient import cross_entropy_gradient_kernel
+from kernels.cross_entropy_launch import cross_entropy_launch, cross_entropy_plan
+from kernels.cross_entropy_long import cross_entropy_long_kernel
 from kernels.cross_entropy_total import cross_entropy_count, cross_entropy_finish
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
@@ -32,23 +35,22 @@ module = importlib.import_module("kernels.cross_entropy")  # the package has a f
 
 REDUCTIONS = ("mean", "sum", "none")
 NAN, INF = float("nan"), float("inf")
-LONG_KERNELS = {False: module.cross_entropy_long_kernel, True: module.cross_entropy_gradient_kernel}
+LONG_KERNELS = {False: cross_entropy_long_kernel, True: cross_entropy_gradient_kernel}
 
 
 @pytest.fixture(params=["whole", "walks"])
 def route(request, monkeypatch) -> str:
     """Rows held whole, or the kernels for long rows with small tiles, so that short rows take many steps."""
     if request.param == "walks":
-        plan = module.cross_entropy_plan
 
         def small(n_columns: int, element_size: int, gradient: bool) -> tuple:
             if n_columns < 16:
-                return plan(n_columns, element_size, gradient)
+                return cross_entropy_plan(n_columns, element_size, gradient)
             vector = 16 // element_size
             meta = {"LANES": 128 // vector, "VECTOR": vector, "num_warps": 1}
             return LONG_KERNELS[gradient], 1, 2, meta
 
-        monkeypatch.setattr(module, "cross_entropy_plan", small)
+        monkeypatch.setattr("kernels.cross_entropy_launch.cross_entropy_plan", small)
     return request.param
 
 

@@ -5,12 +5,8 @@ import contextlib
 import pytest
 import torch
 
-from kernels.rotary_embedding import (
-    rotary_embedding,
-    rotary_embedding_forward,
-    rotary_embedding_launch,
-    rotary_embedding_reference,
-)
+from kernels.rotary_embedding import rotary_embedding, rotary_embedding_forward, rotary_embedding_reference
+from kernels.rotary_embedding_turn import rotary_embedding_launch
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
     DTYPES,
