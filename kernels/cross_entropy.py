@@ -21,9 +21,9 @@ def cross_entropy_forward(logits, target, options, gradient=False):
     loss = torch.empty(n_rows if reduction == "none" else (), dtype=logits.dtype, device=logits.device)
     counts = dlogits = None
     with torch.cuda.device_of(logits):
-        if reduction != "none":
+        if gradient and reduction != "none":
             counts = cross_entropy_count(target, ignore_index)
-            dlogits = cross_entropy_room(logits) if gradient else None
+            dlogits = cross_entropy_room(logits)
         cross_entropy_launch(logits, target, options, counts, loss, dlogits)
     return loss, dlogits, counts
 

@@ -9,6 +9,7 @@ import functools
 import torch
 import triton
 
+from kernels.arrivals import arrivals, findings
 from kernels.cross_entropy_gradient import cross_entropy_gradient_kernel
 from kernels.cross_entropy_long import cross_entropy_long_kernel
 from kernels.cross_entropy_short import cross_entropy_short_kernel
@@ -45,14 +46,14 @@ def cross_entropy_launch(logits, target, options, counts, loss=None, dlogits=Non
     programs = min(cross_entropy_multiprocessors(logits.device) * resident, (n_rows + rows - 1) // rows)
     grid, sizes = (programs,), (n_rows, n_columns, ignore_index)
     whole = loss is not None and reduction != "none"
-    parts = torch.empty(programs, dtype=torch.float32, device=logits.device) if whole else None
+    parts, arrived = (findings(logits, 2 * programs), arrivals(logits, 1)) if whole else (None, None)
     row_stride = logits.stride(0)
     if kernel is cross_entropy_long_kernel:
-        kernel[grid](logits, target, counts, parts, loss, row_stride, *sizes, REDUCTION=reduction, **meta)
+        kernel[grid](logits, target, parts, arrived, loss, row_stride, *sizes, REDUCTION=reduction, **meta)
         return
     if kernel is cross_entropy_short_kernel:
         meta["EVEN"] = (n_columns % 8, row_stride % 8) == (0, 0)
-    tensors = (logits, target, dloss, counts, parts, loss, dlogits)
+    tensors = (logits, target, dloss, counts, parts, arrived, loss, dlogits)
     strides = (row_stride, 0 if dlogits is None else dlogits.stride(0))
     dloss_stride = 0 if dloss is None or reduction != "none" else dloss.stride(0)
     kernel[grid](*tensors, *strides, dloss_stride, *sizes, REDUCTION=reduction, READY=ready, **meta)

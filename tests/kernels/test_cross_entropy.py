@@ -230,19 +230,23 @@ def test_many_rows_are_counted_and_summed(n_rows, device):
 
 
 @triton.jit
-def parts_kernel(values_ptr, parts_ptr, counts_ptr, loss_ptr):
-    part = tl.load(values_ptr + tl.program_id(0))
-    cross_entropy_finish(part, parts_ptr, counts_ptr, loss_ptr, 2.0)
+def parts_kernel(values_ptr, parts_ptr, arrived_ptr, loss_ptr, REDUCTION: tl.constexpr):
+    pid = tl.program_id(0)
+    cross_entropy_finish(tl.load(values_ptr + pid), pid % 3, parts_ptr, arrived_ptr, loss_ptr, REDUCTION)
 
 
 @pytest.mark.parametrize("programs", [1, 1023, 1024, 1030])
 def test_the_parts_of_any_number_of_programs_are_summed(programs, device):
     values = random(programs, device=device)
-    parts, loss = torch.full((programs + 5,), NAN, device=device), torch.empty((), device=device)
-    counts = torch.zeros(33, dtype=torch.int32, device=device)
-    parts_kernel[(programs,)](values, parts, counts, loss)
-    torch.testing.assert_close(loss.double(), values.double().sum() / 2, rtol=1e-5, atol=1e-5)
-    assert torch.equal(parts[:programs], values) and parts[programs:].isnan().all()
+    counts = torch.arange(programs, device=device) % 3
+    arrived = torch.zeros(2, dtype=torch.int32, device=device)
+    for reduction in ("sum", "mean"):
+        parts, loss = torch.full((2 * programs + 5,), NAN, device=device), torch.empty((), device=device)
+        parts_kernel[(programs,)](values, parts, arrived, loss, reduction)
+        expected = values.double().sum() / (counts.sum() if reduction == "mean" else 1)
+        torch.testing.assert_close(loss.double(), expected, rtol=1e-5, atol=1e-5, equal_nan=True)
+        assert torch.equal(parts[: 2 * programs], torch.cat((values, counts))) and parts[2 * programs :].isnan().all()
+        assert not arrived.any()  # as the next launch must find it
 
 
 def test_the_sum_does_not_depend_on_who_arrives_last(device):
