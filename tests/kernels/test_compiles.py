@@ -155,3 +155,12 @@ def test_rows_of_any_length_are_loaded_sixteen_bytes_at_a_time(kernel, figures):
         size = 32 if name.endswith("fp32") else 16
         assert entry["loads"]["128"] >= 2, name
         assert size == 32 or entry["loads"].get("16", 0) <= 3, name
+
+
+def test_heads_of_no_power_of_two_are_loaded_as_wide_as_they_divide(figures):
+    """Half a head of 40 or 48 numbers is loaded 16 bytes at a time, and one of 36, whose heads begin anywhere, 8."""
+    found = {(name, target): entry for (name, target), entry in figures.items() if name.startswith("rotary_embedding_kernel/")}
+    for width, bits in (("72", "64"), ("80", "128"), ("96", "128")):
+        of_width = [entry for (name, _), entry in found.items() if name.split("/")[1].split("-")[0] == width]
+        assert of_width
+        assert all(set(entry["loads"]) == set(entry["stores"]) == {bits} for entry in of_width), width
