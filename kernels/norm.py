@@ -2,7 +2,8 @@
 
 Both bring every row to one scale, y = n * weight + bias with n = (x - mean) * rstd; RMS norm leaves out the mean, and has
 no bias. `centered` says which of the two is meant. Row lengths up to `NORM_FORWARD_ROW` (forward) and `NORM_BACKWARD_ROW`
-(backward) stay on chip; longer ones take the kernels of the files whose names end in `long`.
+(backward) stay on chip; longer ones take the kernels of the files whose names end in `long`. Of few and very long rows, those
+of `norm_forward_split` give each to many programs; `norm_route` says which serves a shape.
 """
 
 import torch
@@ -12,9 +13,19 @@ from kernels.norm_backward import norm_tile_backward
 from kernels.norm_backward_long import norm_long_backward
 from kernels.norm_forward import norm_tile
 from kernels.norm_forward_long import norm_long
+from kernels.norm_forward_split import norm_split
 
 NORM_FORWARD_ROW = 16384
 NORM_BACKWARD_ROW = 16384
+# At most so many rows, all longer than so many columns, are split over programs.
+NORM_SPLIT = (64, 32768)
+
+
+def norm_route(n_rows: int, n_columns: int):
+    """The function that launches the forward pass for rows of this number and length."""
+    if n_columns <= NORM_FORWARD_ROW:
+        return norm_tile
+    return norm_split if n_rows <= NORM_SPLIT[0] and n_columns > NORM_SPLIT[1] else norm_long
 
 
 def check_norm_arguments(x, weight, bias, eps) -> None:
@@ -54,11 +65,10 @@ def norm_forward(x, weight, bias, eps: float, centered: bool, statistics: bool =
         rstd = torch.empty(x.shape[:-1].numel(), dtype=torch.float32, device=x.device)
         mean = torch.empty_like(rstd) if centered else None
     if x.numel():
-        run = norm_tile if n_columns <= NORM_FORWARD_ROW else norm_long
-        y_rows = y if y.ndim == 2 else y.view(-1, n_columns)
-        arguments = (norm_rows(x), norm_parameter(weight), norm_parameter(bias), y_rows, mean, rstd)
+        x_rows, y_rows = norm_rows(x), y if y.ndim == 2 else y.view(-1, n_columns)
+        arguments = (x_rows, norm_parameter(weight), norm_parameter(bias), y_rows, mean, rstd)
         with torch.cuda.device_of(x):
-            run(*arguments, float(eps), centered)
+            norm_route(x_rows.shape[0], n_columns)(*arguments, float(eps), centered)
     return y, mean, rstd
 
 
