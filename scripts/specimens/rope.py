@@ -27,8 +27,8 @@ def turned(dtype: str, width: int, wide: bool, inverse: bool) -> Specimen:
     arguments |= {"HALF": half, "WIDE": wide, "INVERSE": inverse}
     arguments |= {"TOKENS": tokens, "HEADS": heads, "BLOCK": block, "VECTOR": vector}
     label = f"{width}-{'wide-' if wide else ''}{'back-' if inverse else ''}{dtype}"
-    registers, shared = (255, TABLE_BYTES) if block == half else (128 if wide else 80, 0)
-    return Specimen(FILE, label, registers, shared, arguments=arguments, options={"num_warps": num_warps})
+    registers = 255 if block == half else 128 if wide else 96
+    return Specimen(FILE, label, registers, TABLE_BYTES, arguments=arguments, options={"num_warps": num_warps})
 
 
 HEAD = {"x_ptr": "*fp32", "cos_ptr": "*fp32", "sin_ptr": "*fp32", "out_ptr": "*fp32"}
