@@ -18,14 +18,14 @@ from kernels.norm_forward_split import norm_split
 NORM_FORWARD_ROW = 16384
 NORM_BACKWARD_ROW = 16384
 # At most so many rows, all longer than so many columns, are split over programs.
-NORM_SPLIT = (64, 32768)
+NORM_SPLIT = ((64, 32768), (128, 131072))
 
 
 def norm_route(n_rows: int, n_columns: int):
     """The function that launches the forward pass for rows of this number and length."""
     if n_columns <= NORM_FORWARD_ROW:
         return norm_tile
-    return norm_split if n_rows <= NORM_SPLIT[0] and n_columns > NORM_SPLIT[1] else norm_long
+    return norm_split if any(n_rows <= most and n_columns > least for most, least in NORM_SPLIT) else norm_long
 
 
 def check_norm_arguments(x, weight, bias, eps) -> None:
@@ -40,7 +40,7 @@ def check_norm_arguments(x, weight, bias, eps) -> None:
                 expected = f"shape {tuple(x.shape[-1:])}, the last dimension of x"
                 raise ValueError(f"{name}: expected {expected}, got {tuple(parameter.shape)}")
             check_same_device(name, parameter, "x", x)
-    if not isinstance(eps, int | float) or isinstance(eps, bool):
+    if not isinstance(eps, (int, float)) or isinstance(eps, bool):
         raise TypeError(f"eps: expected a number, got {type(eps).__name__}")
 
 

@@ -53,7 +53,7 @@ def norm_kernel(
     squares = tl.fma(x, x, tl.zeros_like(x))  # [ROWS, BLOCK]
     rstd = tl.rsqrt(tl.sum(squares, axis=1, keep_dims=True) / n_columns + eps)  # [ROWS, 1]
     y = x * rstd  # [ROWS, BLOCK]
-    if VECTOR == 1:
+    if CENTERED and VECTOR == 1:
         # Zero is added, but the compiler cannot know: it takes the parameters for as unaligned as x is. Otherwise it lays
         # them out for loads of sixteen bytes, and moves y through shared memory to meet them there and back again.
         columns += n_columns // (n_columns + 1)
@@ -79,20 +79,22 @@ def norm_vector(x: torch.Tensor, *strides: int) -> int:
 
 
 @functools.cache
-def norm_block(n_columns: int, centered: bool) -> tuple[int, int, int]:
+def norm_block(n_columns: int, centered: bool, vector: int) -> tuple[int, int, int]:
     """The rows of a program, the elements of its block along a row, and its warps."""
     block = triton.next_power_of_2(n_columns)
     rows = max(1, (2048 if block == 1024 else 1024) // block)
+    if vector == 1 and centered and block == 8192:
+        return rows, block, 4
     num_warps = 1 if block <= 512 else 2 if block == 1024 else 4 if block == 2048 else 8 if block <= 8192 or not centered else 16
     return rows, block, num_warps
 
 
 def norm_tile(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool = True) -> None:
     n_rows, n_columns = x.shape
-    rows, block, num_warps = norm_block(n_columns, centered)
-    full = n_columns == block and n_rows % rows == 0
     x_stride, y_stride = x.stride(0), y.stride(0)
     vector = norm_vector(x, x_stride, y_stride)
+    rows, block, num_warps = norm_block(n_columns, centered, vector)
+    full = n_columns == block and n_rows % rows == 0
     meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "num_warps": num_warps}
     lengths = (x_stride // vector, y_stride // vector, n_rows, n_columns // vector)
     norm_kernel[((n_rows + rows - 1) // rows,)](x, weight, bias, y, mean, rstd, *lengths, eps, **meta)

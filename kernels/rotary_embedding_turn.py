@@ -127,9 +127,10 @@ def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
     strides += (0 if shared else cos.stride(0), cos.stride(1), 0 if shared else sin.stride(0), sin.stride(1))
     vector, block = 1, half
     if half & (half - 1):
-        vector, block = math.gcd(16 // q.element_size(), half, *strides), 128
+        vector = math.gcd(16 // q.element_size(), half, *strides)
         strides = [stride // vector for stride in strides]
-        heads, tokens, num_warps = 1, max(1, vector // 2), 1
+        block = 128 if vector == 1 else 64 * vector
+        heads, tokens, num_warps = 1, 1, 1
     else:
         heads, tokens, num_warps = (8, 2, 4) if half <= 32 else (4, 4, 1) if half <= 64 else (4, 2, 1)
     tokens = max(tokens, triton.next_power_of_2((n_tokens + 65534) // 65535))  # a grid is no longer along its second axis

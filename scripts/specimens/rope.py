@@ -18,12 +18,12 @@ def turned(dtype: str, width: int, wide: bool, inverse: bool) -> Specimen:
     heads, tokens, block, num_warps = (8, 2, half, 4) if half <= 32 else (4, 4, half, 1) if half <= 64 else (4, 2, half, 1)
     if half & (half - 1):
         vector = math.gcd(4 if dtype == "fp32" else 8, half)
-        heads, tokens, block, num_warps = 1, max(1, vector // 2), 128, 1
+        heads, tokens, block, num_warps = 1, 1, max(128, 64 * vector), 1
     arguments = dict.fromkeys(POINTERS, f"*{dtype}") | dict.fromkeys(STRIDES, 32 * width // vector)
     arguments |= dict.fromkeys(HEAD_STRIDES, width // vector)
     arguments |= {"cos_batch_stride": 0, "sin_batch_stride": 0}
     arguments |= dict.fromkeys(("cos_token_stride", "sin_token_stride"), (width if wide else half) // vector)
-    arguments |= {"n_batches": 2, "n_tokens": 4096, "n_q_heads": 32, "n_k_heads": 8, "q_groups": 32 * half // (heads * block)}
+    arguments |= {"n_batches": 2, "n_tokens": 4096, "n_q_heads": 32, "n_k_heads": 8, "q_groups": -(-32 * half // (heads * block))}
     arguments |= {"HALF": half, "WIDE": wide, "INVERSE": inverse}
     arguments |= {"TOKENS": tokens, "HEADS": heads, "BLOCK": block, "VECTOR": vector}
     label = f"{width}-{'wide-' if wide else ''}{'back-' if inverse else ''}{dtype}"

@@ -140,7 +140,7 @@ def short_limits(monkeypatch):
     """Send rows of more than 64 elements to the kernels for long ones, as if they were many."""
     monkeypatch.setattr("kernels.norm.NORM_FORWARD_ROW", 64)
     monkeypatch.setattr("kernels.norm.NORM_BACKWARD_ROW", 64)
-    monkeypatch.setattr("kernels.norm.NORM_SPLIT", (0, 64))
+    monkeypatch.setattr("kernels.norm.NORM_SPLIT", ((0, 64),))
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def small_parts(monkeypatch):
 @pytest.fixture
 def split_limits(monkeypatch, short_limits, small_parts):
     """Split rows of more than 64 elements over programs, however many there are."""
-    monkeypatch.setattr("kernels.norm.NORM_SPLIT", (2**40, 64))
+    monkeypatch.setattr("kernels.norm.NORM_SPLIT", ((2**40, 64),))
 
 
 @pytest.fixture(params=["tile", "long", "split"])
@@ -210,14 +210,16 @@ def test_few_long_rows_are_split_over_programs(device, monkeypatch):
     taken: list[str] = []
     for route in FORWARD:
         monkeypatch.setattr(f"kernels.norm.norm_{route}", lambda *arguments, route=route: taken.append(route))
-    (rows, columns), long = NORM_SPLIT, NORM_SPLIT[1] + 1
-    assert columns >= NORM_FORWARD_ROW and rows % 2 == 0
-    for shape in ((long,), (rows, long), (2, rows // 2, long), (rows + 1, long), (2, rows, long), (1, columns)):
-        layer_norm(torch.zeros(shape, device=device))
-    assert taken == ["split", "split", "split", "long", "long", "long" if columns > NORM_FORWARD_ROW else "tile"]
-    rms_norm(torch.zeros(rows, long, device=device))
-    rms_norm(torch.zeros(1, NORM_FORWARD_ROW, device=device))
-    assert taken[6:] == ["split", "tile"]
+    for rows, columns in NORM_SPLIT:
+        taken.clear()
+        long = columns + 1
+        assert columns >= NORM_FORWARD_ROW and rows % 2 == 0
+        for shape in ((long,), (rows, long), (2, rows // 2, long), (rows + 1, long), (2, rows, long), (rows, columns)):
+            layer_norm(torch.zeros(shape, device=device))
+        assert taken == ["split", "split", "split", "long", "long", "long" if columns > NORM_FORWARD_ROW else "tile"]
+        rms_norm(torch.zeros(rows, long, device=device))
+        rms_norm(torch.zeros(1, NORM_FORWARD_ROW, device=device))
+        assert taken[6:] == ["split", "tile"]
 
 
 SPLIT = [("layer_norm", torch.float32, *shape) for shape in ((1, 65), (2, 96), (7, 130), (2, 3072), (3, 5000))]
@@ -578,7 +580,7 @@ def test_on_the_gpu_at_full_width(name, dtype, columns, rows, device):
 def test_more_than_two_to_the_31_elements(columns, few, device, monkeypatch):
     """Long rows on the route of many and, as if so many were few, on the route that splits them."""
     need_free_memory(60)
-    monkeypatch.setattr("kernels.norm.NORM_SPLIT", (few, NORM_SPLIT[1]))
+    monkeypatch.setattr("kernels.norm.NORM_SPLIT", ((few, NORM_SPLIT[0][1]),))
     rows, dtype = 2**31 // columns + 5, torch.bfloat16
     x = torch.randint(-8, 8, (rows, columns), device=device, dtype=dtype)
     leaves = [t.requires_grad_() for t in (x, *parameters("layer_norm", columns, dtype, device))]
