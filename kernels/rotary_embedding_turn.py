@@ -128,7 +128,7 @@ def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
     vector, block = 1, half
     if half & (half - 1):
         vector = math.gcd(16 // q.element_size(), half, *strides)
-        strides = [stride // vector for stride in strides]
+        strides = tuple(stride // vector for stride in strides)
         block = 128 if vector == 1 else 64 * vector
         heads, tokens, num_warps = 1, 1, 1
     else:
