@@ -9,7 +9,7 @@ import torch
 import triton
 
 RECORDED = 65536  # counters of a GPU that are kept for launches recorded into graphs
-COUNTERS: dict[tuple[int, int], torch.Tensor] = {}
+ARRIVED: dict[tuple[int, int], torch.Tensor] = {}
 FINDINGS: dict[tuple[int, int], torch.Tensor] = {}
 UNUSED: dict[int, torch.Tensor] = {}
 
@@ -27,9 +27,9 @@ def arrivals(x: torch.Tensor, count: int) -> torch.Tensor:
     key = shared_key(x)
     if key is None:
         return recorded_arrivals(x, count)
-    counters = COUNTERS.get(key)
+    counters = ARRIVED.get(key)
     if counters is None or counters.shape[0] < count:
-        counters = COUNTERS[key] = torch.zeros(count if count > 1024 else 1024, dtype=torch.int32, device=x.device)
+        counters = ARRIVED[key] = torch.zeros(count if count > 1024 else 1024, dtype=torch.int32, device=x.device)
         if key[0] not in UNUSED:
             UNUSED[key[0]] = torch.zeros(RECORDED, dtype=torch.int32, device=x.device)
             torch.cuda.synchronize(x.device)  # a graph may run on a stream that does not wait for this one
