@@ -11,6 +11,7 @@ from kernels.geglu import geglu
 from kernels.gelu import gelu
 from kernels.histogram import histogram
 from kernels.layer_norm import layer_norm
+from kernels.matmul import matmul
 from kernels.max import max
 from kernels.rms_norm import rms_norm
 from kernels.rotary_embedding import rotary_embedding
@@ -26,6 +27,7 @@ __all__ = [
     "gelu",
     "histogram",
     "layer_norm",
+    "matmul",
     "max",
     "rms_norm",
     "rotary_embedding",

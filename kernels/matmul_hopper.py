@@ -1,0 +1,91 @@
+"""Matrix products for Hopper GPUs: tiles come through the tensor memory accelerator, warps specialize, programs persist.
+
+The accelerator copies a whole tile into shared memory at one instruction of one thread, and counts its bytes. A descriptor
+tells it where the matrix lies, so the kernel computes no addresses and needs no masks: what lies outside reads as zero.
+One program a multiprocessor walks over many tiles. Where its warps specialize, some load the next tile already while
+the others still multiply and store this one.
+"""
+
+import triton
+import triton.language as tl
+
+from kernels.matmul_epilogue import matmul_activated, matmul_finished, matmul_tile
+
+
+# --8<-- [start:kernel]
+@triton.jit
+def matmul_hopper_kernel(
+    a_ptr,
+    b_ptr,
+    c_ptr,
+    z_ptr,
+    bias_ptr,
+    scale_a_ptr,
+    scale_b_ptr,
+    M,
+    N,
+    K,
+    a_stride,
+    b_stride,
+    c_stride,
+    A_T: tl.constexpr,
+    B_T: tl.constexpr,
+    ROW_SCALES: tl.constexpr,
+    ACTIVATION: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    GROUP_M: tl.constexpr,
+    PARTS: tl.constexpr,
+    SPECIALIZE: tl.constexpr,
+    DESCRIPTOR_STORE: tl.constexpr,
+    FLATTEN: tl.constexpr = False,
+):
+    # This program owns every num_programs-th tile of c, or with PARTS above one every such part of a tile's sums.
+    if A_T:
+        a_desc = tl.make_tensor_descriptor(a_ptr, [K, M], [a_stride, 1], [BLOCK_K, BLOCK_M])
+    else:
+        a_desc = tl.make_tensor_descriptor(a_ptr, [M, K], [a_stride, 1], [BLOCK_M, BLOCK_K])
+    if B_T:
+        b_desc = tl.make_tensor_descriptor(b_ptr, [N, K], [b_stride, 1], [BLOCK_N, BLOCK_K])
+    else:
+        b_desc = tl.make_tensor_descriptor(b_ptr, [K, N], [b_stride, 1], [BLOCK_K, BLOCK_N])
+    if DESCRIPTOR_STORE:
+        c_desc = tl.make_tensor_descriptor(c_ptr, [M, N], [c_stride, 1], [BLOCK_M, BLOCK_N])
+    n_tiles = tl.cdiv(M, BLOCK_M) * tl.cdiv(N, BLOCK_N)
+    n_blocks = tl.cdiv(K, BLOCK_K)
+    part_blocks = tl.cdiv(n_blocks, PARTS)
+    step = tl.num_programs(0)
+    for item in tl.range(tl.program_id(0), n_tiles * PARTS, step, warp_specialize=SPECIALIZE, flatten=FLATTEN):
+        pid_m, pid_n = matmul_tile(item % n_tiles, M, N, BLOCK_M, BLOCK_N, GROUP_M)
+        part = item // n_tiles
+        row, column = pid_m * BLOCK_M, pid_n * BLOCK_N
+        total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
+        first = part * part_blocks * BLOCK_K
+        for block in range(part_blocks):
+            k = first + block * BLOCK_K
+            if A_T:
+                a = a_desc.load([k, row]).T
+            else:
+                a = a_desc.load([row, k])
+            if B_T:
+                b = b_desc.load([column, k]).T
+            else:
+                b = b_desc.load([k, column])
+            total = tl.dot(a, b, total)
+        rows = row + tl.arange(0, BLOCK_M)  # [BLOCK_M]
+        columns = column + tl.arange(0, BLOCK_N)  # [BLOCK_N]
+        mask = (rows < M)[:, None] & (columns < N)[None, :]  # [BLOCK_M, BLOCK_N]
+        c_offsets = rows.to(tl.int64)[:, None] * c_stride + columns[None, :]
+        if PARTS == 1:
+            total = matmul_finished(total, bias_ptr, scale_a_ptr, scale_b_ptr, rows, columns, M, N, ROW_SCALES)
+            if z_ptr is not None:
+                tl.store(z_ptr + c_offsets, total, mask=mask)
+            total = matmul_activated(total, ACTIVATION)
+        else:
+            c_offsets += part.to(tl.int64) * M * c_stride
+        if DESCRIPTOR_STORE:
+            c_desc.store([row, column], total.to(c_ptr.dtype.element_ty))
+        else:
+            tl.store(c_ptr + c_offsets, total.to(c_ptr.dtype.element_ty), mask=mask)
+# --8<-- [end:kernel]
