@@ -6,10 +6,14 @@ One program a multiprocessor walks over many tiles. Where its warps specialize, 
 the others still multiply and store this one.
 """
 
+from contextvars import copy_context
+
+import torch
 import triton
 import triton.language as tl
 
-from kernels.matmul_epilogue import matmul_activated, matmul_finished, matmul_tile
+from kernels.arguments import INTERPRETED
+from kernels.matmul_epilogue import Finish, matmul_activated, matmul_finished, matmul_tile
 
 
 # --8<-- [start:kernel]
@@ -30,6 +34,7 @@ def matmul_hopper_kernel(
     c_stride,
     A_T: tl.constexpr,
     B_T: tl.constexpr,
+    WIDEN: tl.constexpr,
     ROW_SCALES: tl.constexpr,
     ACTIVATION: tl.constexpr,
     BLOCK_M: tl.constexpr,
@@ -56,10 +61,11 @@ def matmul_hopper_kernel(
     n_blocks = tl.cdiv(K, BLOCK_K)
     part_blocks = tl.cdiv(n_blocks, PARTS)
     step = tl.num_programs(0)
-    for item in tl.range(tl.program_id(0), n_tiles * PARTS, step, warp_specialize=SPECIALIZE, flatten=FLATTEN):
+    for item in tl.range(tl.program_id(0).to(tl.int64), n_tiles * PARTS, step, warp_specialize=SPECIALIZE, flatten=FLATTEN):
         pid_m, pid_n = matmul_tile(item % n_tiles, M, N, BLOCK_M, BLOCK_N, GROUP_M)
         part = item // n_tiles
-        row, column = pid_m * BLOCK_M, pid_n * BLOCK_N
+        row, column = (pid_m * BLOCK_M).to(tl.int32), (pid_n * BLOCK_N).to(tl.int32)
+        part = part.to(tl.int32)
         total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
         first = part * part_blocks * BLOCK_K
         for block in range(part_blocks):
@@ -72,6 +78,8 @@ def matmul_hopper_kernel(
                 b = b_desc.load([column, k]).T
             else:
                 b = b_desc.load([k, column])
+            if WIDEN:
+                a, b = a.to(tl.float32), b.to(tl.float32)
             total = tl.dot(a, b, total)
         rows = row + tl.arange(0, BLOCK_M)  # [BLOCK_M]
         columns = column + tl.arange(0, BLOCK_N)  # [BLOCK_N]
@@ -89,3 +97,29 @@ def matmul_hopper_kernel(
         else:
             tl.store(c_ptr + c_offsets, total.to(c_ptr.dtype.element_ty), mask=mask)
 # --8<-- [end:kernel]
+
+
+def hopper_scratch(size: int, alignment: int, stream: int | None) -> torch.Tensor:
+    return torch.empty(size, dtype=torch.int8, device="cuda")
+
+
+def hopper_launch(grid: tuple[int], arguments: tuple, options: dict) -> None:
+    triton.set_allocator(hopper_scratch)  # for the descriptors, which a program makes in memory
+    matmul_hopper_kernel[grid](*arguments, **options)
+
+
+# --8<-- [start:launch]
+def matmul_hopper(
+    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish, precision: str, configuration: dict[str, int]
+) -> torch.Tensor:
+    (m, k), n = a.shape, b.shape[1]
+    options = dict(configuration)
+    n_tiles = -(-m // options["BLOCK_M"]) * -(-n // options["BLOCK_N"])
+    grid = (min(n_tiles, options.pop("programs")),)
+    a_t, b_t = a.stride(1) != 1, b.stride(1) != 1
+    strides = (a.stride(1) if a_t else a.stride(0), b.stride(1) if b_t else b.stride(0), c.stride(0))
+    options |= {"A_T": a_t, "B_T": b_t, "WIDEN": INTERPRETED, "PARTS": 1, **finish.constants}
+    # In a context of its own, so that an allocator which the caller has set stays set.
+    copy_context().run(hopper_launch, grid, (a, b, c, *finish[:4], m, n, k, *strides), options)
+    return c
+# --8<-- [end:launch]
