@@ -67,7 +67,8 @@ def matmul_slope(dc: torch.Tensor, z: torch.Tensor, activation: str | None) -> t
     if activation == "relu":
         return torch.ops.aten.threshold_backward(dc, z, 0)
     if activation == "silu":
-        return torch.ops.aten.silu_backward(dc, z)
+        share = torch.sigmoid(z.float())
+        return (dc * share * (1 + z * (1 - share))).to(dc.dtype) if torch.is_grad_enabled() else torch.ops.aten.silu_backward(dc, z)
     if activation is not None:
         return torch.ops.aten.gelu_backward(dc, z, approximate="tanh" if activation == "gelu_tanh" else "none")
     return dc
