@@ -14,12 +14,13 @@ import torch
 
 from kernels.arguments import check_float_tensor, check_same_device
 from kernels.matmul_epilogue import Finish
-from kernels.matmul_plan import matmul_kind, matmul_plan
+from kernels.matmul_hopper import matmul_hopper
+from kernels.matmul_plan import aligned_copy, matmul_kind, matmul_plan
 from kernels.matmul_split import matmul_split
 from kernels.matmul_tiled import matmul_tiled
 
 ACTIVATIONS = (None, "relu", "gelu", "gelu_tanh", "silu")
-MATMUL_KERNELS = {"tiled": matmul_tiled, "split": matmul_split}
+MATMUL_KERNELS = {"tiled": matmul_tiled, "split": matmul_split, "hopper": matmul_hopper}
 
 
 def check_matmul_arguments(a, b, bias, activation) -> None:
@@ -55,6 +56,7 @@ def matmul_forward(a, b, bias, activation: str | None, keep: bool = False) -> tu
     z = torch.empty_like(c) if keep and activation not in (None, "relu") else None
     if c.numel():
         plan = matmul_plan(a, b)
+        a, b = (aligned_copy(t) if copy else t for t, copy in zip((a, b), plan.copies, strict=True))
         finish = Finish(z, bias, activation=activation)
         precision = "ieee" if matmul_kind(a.dtype) == "ieee" else "tf32"
         with torch.cuda.device_of(a):
@@ -66,9 +68,12 @@ def matmul_slope(dc: torch.Tensor, z: torch.Tensor, activation: str | None) -> t
     """`dc` times the derivative of the activation at `z`."""
     if activation == "relu":
         return torch.ops.aten.threshold_backward(dc, z, 0)
-    if activation == "silu":
+    if activation == "silu" and torch.is_grad_enabled():
+        # PyTorch's own cannot be differentiated in turn.
         share = torch.sigmoid(z.float())
-        return (dc * share * (1 + z * (1 - share))).to(dc.dtype) if torch.is_grad_enabled() else torch.ops.aten.silu_backward(dc, z)
+        return (dc * share * (1 + z * (1 - share))).to(dc.dtype)
+    if activation == "silu":
+        return torch.ops.aten.silu_backward(dc, z)
     if activation is not None:
         return torch.ops.aten.gelu_backward(dc, z, approximate="tanh" if activation == "gelu_tanh" else "none")
     return dc

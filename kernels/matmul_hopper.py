@@ -7,6 +7,7 @@ the others still multiply and store this one.
 """
 
 from contextvars import copy_context
+from typing import Any
 
 import torch
 import triton
@@ -70,14 +71,8 @@ def matmul_hopper_kernel(
         first = part * part_blocks * BLOCK_K
         for block in range(part_blocks):
             k = first + block * BLOCK_K
-            if A_T:
-                a = a_desc.load([k, row]).T
-            else:
-                a = a_desc.load([row, k])
-            if B_T:
-                b = b_desc.load([column, k]).T
-            else:
-                b = b_desc.load([k, column])
+            a = a_desc.load([k, row]).T if A_T else a_desc.load([row, k])  # [BLOCK_M, BLOCK_K]
+            b = b_desc.load([column, k]).T if B_T else b_desc.load([k, column])  # [BLOCK_K, BLOCK_N]
             if WIDEN:
                 a, b = a.to(tl.float32), b.to(tl.float32)
             total = tl.dot(a, b, total)
@@ -113,7 +108,7 @@ def matmul_hopper(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish, precision: str, configuration: dict[str, int]
 ) -> torch.Tensor:
     (m, k), n = a.shape, b.shape[1]
-    options = dict(configuration)
+    options: dict[str, Any] = dict(configuration)
     n_tiles = -(-m // options["BLOCK_M"]) * -(-n // options["BLOCK_N"])
     grid = (min(n_tiles, options.pop("programs")),)
     a_t, b_t = a.stride(1) != 1, b.stride(1) != 1

@@ -4,48 +4,62 @@ The configurations here were found by measurement and ship with the library: not
 kept by family of GPU. A GPU that no family names gets small tiles, which every GPU has room for.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import torch
+import triton
 
 
 @dataclass(frozen=True)
 class MatmulPlan:
-    """The kernel that serves a product (`tiled`, `split` or `hopper`), how it is launched, and the reason in words."""
+    """The kernel that serves a product (`tiled`, `split` or `hopper`), how it is launched, and the reason in words.
+
+    `copies` says of a and of b whether it is copied first, to rows that begin at multiples of 16 bytes.
+    """
 
     kernel: str
     configuration: dict[str, int]
     reason: str
+    copies: tuple[bool, bool] = (False, False)
 
 
 NAMES = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages")
+HOPPER_NAMES = (*NAMES, "SPECIALIZE", "DESCRIPTOR_STORE", "programs")
+# From so many products on, a copy of a matrix that no wide load can read costs less than it saves.
+WORTH_A_COPY = 2**28
 
 # Tiles by family and arithmetic, the largest first. The first that gives the GPU enough programs is taken, or the last.
 TILES: dict[str, dict[str, list[tuple[int, ...]]]] = {
     "sm_80": {
         "half": [(128, 256, 32, 8, 8, 3), (128, 128, 32, 8, 4, 4), (64, 64, 64, 8, 4, 4)],
         "tf32": [(128, 128, 32, 8, 8, 3), (64, 64, 32, 8, 4, 4)],
-        "ieee": [(128, 64, 32, 8, 4, 3), (64, 64, 32, 8, 4, 2)],
+        "ieee": [(128, 128, 16, 8, 8, 3), (64, 64, 16, 8, 4, 3)],
     },
     "sm_90": {
         "half": [(128, 256, 64, 8, 8, 3), (128, 128, 64, 8, 8, 4), (64, 64, 128, 8, 4, 3)],
         "tf32": [(128, 128, 32, 8, 8, 4), (64, 64, 64, 8, 4, 4)],
-        "ieee": [(128, 64, 32, 8, 4, 3), (64, 64, 32, 8, 4, 2)],
+        "ieee": [(128, 128, 16, 8, 8, 3), (64, 64, 16, 8, 4, 3)],
         "fp8": [(128, 128, 128, 8, 8, 4), (64, 64, 128, 8, 4, 4)],
     },
     "sm_100": {
         "half": [(128, 256, 64, 8, 8, 3), (128, 128, 64, 8, 8, 4), (64, 64, 128, 8, 4, 3)],
         "tf32": [(128, 128, 32, 8, 8, 4), (64, 64, 64, 8, 4, 4)],
-        "ieee": [(128, 64, 32, 8, 4, 3), (64, 64, 32, 8, 4, 2)],
+        "ieee": [(128, 128, 16, 8, 8, 3), (64, 64, 16, 8, 4, 3)],
         "fp8": [(128, 128, 128, 8, 8, 4), (64, 64, 128, 8, 4, 4)],
     },
     "default": {
         "half": [(64, 128, 32, 8, 4, 3), (64, 64, 32, 8, 4, 3)],
         "tf32": [(64, 64, 32, 8, 4, 3)],
-        "ieee": [(64, 64, 32, 8, 4, 2)],
+        "ieee": [(64, 64, 16, 8, 4, 3)],
         "fp8": [(64, 128, 64, 8, 4, 3), (64, 64, 64, 8, 4, 3)],
     },
+}
+
+# The same for the Hopper kernel, with whether warps specialize, whether a descriptor stores, and whether programs persist.
+HOPPER_TILES: dict[str, list[tuple]] = {
+    "half": [(128, 256, 64, 8, 8, 4, False, False, True), (128, 128, 64, 8, 8, 4, False, False, False)],
+    "fp8": [(128, 256, 128, 8, 8, 4, False, False, True), (128, 128, 128, 8, 8, 4, False, False, False)],
 }
 
 
@@ -84,13 +98,52 @@ def matmul_plan(a: torch.Tensor, b: torch.Tensor) -> MatmulPlan:
     return planned(*a.shape, b.shape[1], kind, matmul_layout(a), matmul_layout(b), family, processors)
 
 
+def aligned_copy(matrix: torch.Tensor) -> torch.Tensor:
+    """A copy whose rows begin at multiples of 16 bytes."""
+    rows, columns = matrix.shape
+    step = 16 // matrix.element_size()
+    copy = torch.empty((rows, -(-columns // step) * step), dtype=matrix.dtype, device=matrix.device)[:, :columns]
+    return copy.copy_(matrix)
+
+
+def pick(tiles: list[tuple[int, ...]], m: int, n: int, processors: int) -> tuple[tuple[int, ...], int]:
+    """The first tile that gives the GPU enough programs, or the last; and how many of it c has."""
+    for tile in tiles:
+        n_tiles = -(-m // tile[0]) * -(-n // tile[1])
+        if n_tiles >= processors * 3 // 4:
+            break
+    return tile, n_tiles
+
+
+def split_tile(m: int, n: int) -> tuple[int, ...]:
+    """The tile of a product that is split: as narrow as the matrix, because only its bytes matter."""
+    block_m, block_n = (min(max(triton.next_power_of_2(size), 16), 128) for size in (m, n))
+    if block_m <= 32:
+        return block_m, min(block_n, 64), 128, 8, 4, 4
+    if block_n <= 32:
+        return min(block_m, 64), block_n, 128, 8, 4, 4
+    return block_m, block_n, 64, 8, 8 if block_m == 128 else 4, 4
+
+
 @lru_cache(maxsize=4096)
 def planned(m: int, k: int, n: int, kind: str, a_layout: str, b_layout: str, family: str, processors: int) -> MatmulPlan:
-    configuration = None
-    for tile in TILES[family][kind]:
-        configuration = dict(zip(NAMES, tile, strict=True))
-        tiles = -(-m // tile[0]) * -(-n // tile[1])
-        if tiles >= processors:
-            break
-    assert configuration is not None
-    return MatmulPlan("tiled", configuration, "")
+    if kind == "half" and m * k * n >= WORTH_A_COPY and not (a_layout and b_layout):
+        whole = planned(m, k, n, kind, a_layout or "rows", b_layout or "rows", family, processors)
+        reason = f"{whole.reason} Rows that begin at no multiple of 16 bytes are copied first."
+        return replace(whole, reason=reason, copies=(not a_layout, not b_layout))
+    tile = split_tile(m, n)
+    n_tiles, n_blocks = -(-m // tile[0]) * -(-n // tile[1]), -(-k // tile[2])
+    if min(m, n) <= 128 and n_tiles <= 4 * processors and n_blocks >= 16 or 2 * n_tiles <= processors and n_blocks >= 64:
+        parts = min(max(2 * processors // n_tiles, 1), n_blocks // 4)
+        if parts > 1 and kind != "ieee":
+            reason = f"{n_tiles} tiles leave {processors} multiprocessors idle or waiting: {parts} programs share each tile."
+            return MatmulPlan("split", dict(zip(NAMES, tile, strict=True)) | {"parts": parts}, reason)
+    laid = kind == "half" and a_layout and b_layout or (kind, a_layout, b_layout) == ("fp8", "rows", "columns")
+    if family == "sm_90" and laid and m * k * n >= 2**28:
+        tile, n_tiles = pick(HOPPER_TILES[kind], m, n, processors)
+        configuration = dict(zip(HOPPER_NAMES, (*tile[:8], processors if tile[8] else n_tiles), strict=True))
+        reason = f"Descriptors can load both matrices, and {n_tiles} tiles occupy {processors} multiprocessors."
+        return MatmulPlan("hopper", configuration, reason)
+    tile, n_tiles = pick(TILES[family][kind], m, n, processors)
+    reason = f"The portable kernel, with a tile of {family} that gives {processors} multiprocessors {n_tiles} programs."
+    return MatmulPlan("tiled", dict(zip(NAMES, tile, strict=True)), reason)

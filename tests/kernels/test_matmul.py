@@ -24,7 +24,7 @@ SIZES = [(1, 1, 1), (16, 32, 16), (17, 33, 17), (5, 100, 40), (70, 1, 33), (1, 7
 
 @pytest.fixture(autouse=True)
 def loads_by_keyword(like_a_gpu, monkeypatch, device) -> None:
-    """The interpreter's descriptors name the arguments of their loads, and bare arrays are their masks; give both as others do."""
+    """The interpreter's descriptors load with named arguments and bare arrays as masks; turn both into what others give."""
     if device == "cpu":
         import triton.language as tl
         from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
@@ -100,7 +100,10 @@ def test_nothing_to_sum_and_nothing_to_write(activation, device):
     assert matmul(a, b[:, :0], bias[:0], activation).shape == (5, 0)
 
 
-def launch(route: str, a, b, c, finish: Finish = Finish(), **other) -> torch.Tensor:
+NOTHING = Finish()
+
+
+def launch(route: str, a, b, c, finish: Finish = NOTHING, **other) -> torch.Tensor:
     """Call one kernel with small tiles."""
     if route == "split":
         return matmul_split(a, b, c, finish, "ieee", {**SMALL, "parts": 3, **other})
