@@ -2,8 +2,8 @@
 
 The accelerator copies a whole tile into shared memory at one instruction of one thread, and counts its bytes. A descriptor
 tells it where the matrix lies, so the kernel computes no addresses and needs no masks: what lies outside reads as zero.
-One program a multiprocessor walks over many tiles. Where its warps specialize, some load the next tile already while
-the others still multiply and store this one.
+One program a multiprocessor walks over many tiles. With SPECIALIZE its warps divide the work: some load the next tile
+already while the others still multiply and store this one.
 """
 
 from contextvars import copy_context
@@ -42,12 +42,10 @@ def matmul_hopper_kernel(
     BLOCK_N: tl.constexpr,
     BLOCK_K: tl.constexpr,
     GROUP_M: tl.constexpr,
-    PARTS: tl.constexpr,
     SPECIALIZE: tl.constexpr,
     DESCRIPTOR_STORE: tl.constexpr,
-    FLATTEN: tl.constexpr = False,
 ):
-    # This program owns every num_programs-th tile of c, or with PARTS above one every such part of a tile's sums.
+    # This program owns every num_programs-th tile of c.
     if A_T:
         a_desc = tl.make_tensor_descriptor(a_ptr, [K, M], [a_stride, 1], [BLOCK_K, BLOCK_M])
     else:
@@ -59,18 +57,12 @@ def matmul_hopper_kernel(
     if DESCRIPTOR_STORE:
         c_desc = tl.make_tensor_descriptor(c_ptr, [M, N], [c_stride, 1], [BLOCK_M, BLOCK_N])
     n_tiles = tl.cdiv(M, BLOCK_M) * tl.cdiv(N, BLOCK_N)
-    n_blocks = tl.cdiv(K, BLOCK_K)
-    part_blocks = tl.cdiv(n_blocks, PARTS)
-    step = tl.num_programs(0)
-    for item in tl.range(tl.program_id(0).to(tl.int64), n_tiles * PARTS, step, warp_specialize=SPECIALIZE, flatten=FLATTEN):
-        pid_m, pid_n = matmul_tile(item % n_tiles, M, N, BLOCK_M, BLOCK_N, GROUP_M)
-        part = item // n_tiles
+    first = tl.program_id(0).to(tl.int64)
+    for tile in tl.range(first, n_tiles, tl.num_programs(0), warp_specialize=SPECIALIZE):
+        pid_m, pid_n = matmul_tile(tile, M, N, BLOCK_M, BLOCK_N, GROUP_M)
         row, column = (pid_m * BLOCK_M).to(tl.int32), (pid_n * BLOCK_N).to(tl.int32)
-        part = part.to(tl.int32)
         total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
-        first = part * part_blocks * BLOCK_K
-        for block in range(part_blocks):
-            k = first + block * BLOCK_K
+        for k in range(0, K, BLOCK_K):
             a = a_desc.load([k, row]).T if A_T else a_desc.load([row, k])  # [BLOCK_M, BLOCK_K]
             b = b_desc.load([column, k]).T if B_T else b_desc.load([k, column])  # [BLOCK_K, BLOCK_N]
             if WIDEN:
@@ -80,13 +72,10 @@ def matmul_hopper_kernel(
         columns = column + tl.arange(0, BLOCK_N)  # [BLOCK_N]
         mask = (rows < M)[:, None] & (columns < N)[None, :]  # [BLOCK_M, BLOCK_N]
         c_offsets = rows.to(tl.int64)[:, None] * c_stride + columns[None, :]
-        if PARTS == 1:
-            total = matmul_finished(total, bias_ptr, scale_a_ptr, scale_b_ptr, rows, columns, M, N, ROW_SCALES)
-            if z_ptr is not None:
-                tl.store(z_ptr + c_offsets, total, mask=mask)
-            total = matmul_activated(total, ACTIVATION)
-        else:
-            c_offsets += part.to(tl.int64) * M * c_stride
+        total = matmul_finished(total, bias_ptr, scale_a_ptr, scale_b_ptr, rows, columns, M, N, ROW_SCALES)
+        if z_ptr is not None:
+            tl.store(z_ptr + c_offsets, total, mask=mask)
+        total = matmul_activated(total, ACTIVATION)
         if DESCRIPTOR_STORE:
             c_desc.store([row, column], total.to(c_ptr.dtype.element_ty))
         else:
@@ -113,7 +102,7 @@ def matmul_hopper(
     grid = (min(n_tiles, options.pop("programs")),)
     a_t, b_t = a.stride(1) != 1, b.stride(1) != 1
     strides = (a.stride(1) if a_t else a.stride(0), b.stride(1) if b_t else b.stride(0), c.stride(0))
-    options |= {"A_T": a_t, "B_T": b_t, "WIDEN": INTERPRETED, "PARTS": 1, **finish.constants}
+    options |= {"A_T": a_t, "B_T": b_t, "WIDEN": INTERPRETED, **finish.constants}
     # In a context of its own, so that an allocator which the caller has set stays set.
     copy_context().run(hopper_launch, grid, (a, b, c, *finish[:4], m, n, k, *strides), options)
     return c

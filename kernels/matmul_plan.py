@@ -26,6 +26,8 @@ class MatmulPlan:
 
 NAMES = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages")
 HOPPER_NAMES = (*NAMES, "SPECIALIZE", "DESCRIPTOR_STORE", "programs")
+# Below so many products, the time that a program needs to make its descriptors is too large a share.
+WORTH_DESCRIPTORS = 2**32
 # From so many products on, a copy of a matrix that no wide load can read costs less than it saves.
 WORTH_A_COPY = 2**28
 
@@ -37,14 +39,14 @@ TILES: dict[str, dict[str, list[tuple[int, ...]]]] = {
         "ieee": [(128, 128, 16, 8, 8, 3), (64, 64, 16, 8, 4, 3)],
     },
     "sm_90": {
-        "half": [(128, 256, 64, 8, 8, 3), (128, 128, 64, 8, 8, 4), (64, 64, 128, 8, 4, 3)],
-        "tf32": [(128, 128, 32, 8, 8, 4), (64, 64, 64, 8, 4, 4)],
+        "half": [(128, 256, 64, 8, 8, 3), (128, 128, 64, 8, 8, 4), (64, 128, 64, 8, 4, 4), (64, 64, 128, 8, 4, 3)],
+        "tf32": [(128, 128, 32, 8, 8, 4), (64, 64, 32, 8, 4, 3)],
         "ieee": [(128, 128, 16, 8, 8, 3), (64, 64, 16, 8, 4, 3)],
         "fp8": [(128, 128, 128, 8, 8, 4), (64, 64, 128, 8, 4, 4)],
     },
     "sm_100": {
-        "half": [(128, 256, 64, 8, 8, 3), (128, 128, 64, 8, 8, 4), (64, 64, 128, 8, 4, 3)],
-        "tf32": [(128, 128, 32, 8, 8, 4), (64, 64, 64, 8, 4, 4)],
+        "half": [(128, 256, 64, 8, 8, 3), (128, 128, 64, 8, 8, 4), (64, 128, 64, 8, 4, 4), (64, 64, 128, 8, 4, 3)],
+        "tf32": [(128, 128, 32, 8, 8, 4), (64, 64, 32, 8, 4, 3)],
         "ieee": [(128, 128, 16, 8, 8, 3), (64, 64, 16, 8, 4, 3)],
         "fp8": [(128, 128, 128, 8, 8, 4), (64, 64, 128, 8, 4, 4)],
     },
@@ -57,6 +59,8 @@ TILES: dict[str, dict[str, list[tuple[int, ...]]]] = {
 }
 
 # The same for the Hopper kernel, with whether warps specialize, whether a descriptor stores, and whether programs persist.
+# None lets warps specialize: on an H200 with Triton 3.6.0, most configurations that did gave NaN for matrices whose sizes
+# their tiles do not divide.
 HOPPER_TILES: dict[str, list[tuple]] = {
     "half": [(128, 256, 64, 8, 8, 4, False, False, True), (128, 128, 64, 8, 8, 4, False, False, False)],
     "fp8": [(128, 256, 128, 8, 8, 4, False, False, True), (128, 128, 128, 8, 8, 4, False, False, False)],
@@ -139,7 +143,7 @@ def planned(m: int, k: int, n: int, kind: str, a_layout: str, b_layout: str, fam
             reason = f"{n_tiles} tiles leave {processors} multiprocessors idle or waiting: {parts} programs share each tile."
             return MatmulPlan("split", dict(zip(NAMES, tile, strict=True)) | {"parts": parts}, reason)
     laid = kind == "half" and a_layout and b_layout or (kind, a_layout, b_layout) == ("fp8", "rows", "columns")
-    if family == "sm_90" and laid and m * k * n >= 2**28:
+    if family == "sm_90" and laid and m * k * n >= WORTH_DESCRIPTORS:
         tile, n_tiles = pick(HOPPER_TILES[kind], m, n, processors)
         configuration = dict(zip(HOPPER_NAMES, (*tile[:8], processors if tile[8] else n_tiles), strict=True))
         reason = f"Descriptors can load both matrices, and {n_tiles} tiles occupy {processors} multiprocessors."

@@ -98,25 +98,3 @@ def matmul_split(
     )
     return c
 # --8<-- [end:launch]
-
-
-@triton.jit
-def matmul_join_kernel(
-    partial_ptr, c_ptr, z_ptr, bias_ptr, scale_a_ptr, scale_b_ptr, M, N, c_stride, n_parts,
-    ROW_SCALES: tl.constexpr, ACTIVATION: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
-):
-    # This program adds up the partial sums of one tile, which lie as [parts, M, N].
-    pid_m, pid_n = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
-    rows = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
-    columns = pid_n * BLOCK_N + tl.arange(0, BLOCK_N)  # [BLOCK_N]
-    mask = (rows < M)[:, None] & (columns < N)[None, :]  # [BLOCK_M, BLOCK_N]
-    partial_ptrs = partial_ptr + rows[:, None] * N + columns[None, :]  # [BLOCK_M, BLOCK_N]
-    total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
-    for _ in range(n_parts):
-        total += tl.load(partial_ptrs, mask=mask, other=0.0)
-        partial_ptrs += tl.cast(M, tl.int64) * N
-    total = matmul_finished(total, bias_ptr, scale_a_ptr, scale_b_ptr, rows, columns, M, N, ROW_SCALES)
-    c_offsets = rows[:, None] * c_stride + columns[None, :]  # [BLOCK_M, BLOCK_N]
-    if z_ptr is not None:
-        tl.store(z_ptr + c_offsets, total, mask=mask)
-    tl.store(c_ptr + c_offsets, matmul_activated(total, ACTIVATION), mask=mask)

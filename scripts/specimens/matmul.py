@@ -38,7 +38,7 @@ def product(
     arguments: dict[str, Any] = dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), f"*{dtype}") | SIZES | FINISH
     if kernel == HOPPER:
         arguments |= {"a_stride": 4096, "b_stride": 4096, "c_stride": 4096, "A_T": False, "B_T": False, "WIDEN": False}
-        arguments |= {"PARTS": 1, "SPECIALIZE": False, "DESCRIPTOR_STORE": False, "FLATTEN": False}
+        arguments |= {"SPECIALIZE": False, "DESCRIPTOR_STORE": False}
     else:
         arguments |= BY_ROWS | {"WHOLE_K": True, "WIDEN": False, "PRECISION": "tf32"}
     if kernel == SPLIT:
@@ -47,12 +47,14 @@ def product(
     return Specimen(kernel, label, registers, shared, spills, arguments=arguments | blocks | other, options=options)
 
 
+# On sm_80, where no product takes the Hopper kernel, a few of its registers are spilled.
 SPECIMENS = [
     product(TILED, "rows", "bf16", (128, 256, 64, 8, 3), 255, 160_000),
     product(TILED, "rows", "bf16", (128, 256, 32, 8, 3), 240, 81_000),
     product(TILED, "rows", "bf16", (128, 128, 64, 8, 4), 200, 140_000),
     product(TILED, "rows", "bf16", (128, 128, 32, 4, 4), 255, 72_000),
     product(TILED, "rows", "fp16", (64, 128, 32, 4, 3), 160, 41_000),
+    product(TILED, "rows", "bf16", (64, 128, 64, 4, 4), 200, 108_000),
     product(TILED, "rows", "bf16", (64, 64, 128, 4, 3), 128, 108_000),
     product(TILED, "rows", "bf16", (64, 64, 64, 4, 4), 144, 72_000),
     product(TILED, "rows", "bf16", (64, 64, 32, 4, 3), 112, 27_000),
@@ -68,7 +70,7 @@ SPECIMENS = [
     product(SPLIT, "rows", "bf16", (128, 128, 64, 8, 4), 200, 140_000),
     product(SPLIT, "odd", "bf16", (16, 64, 128, 4, 4), 255, 24_000, N=4095, K=4095, b_row_stride=4095, WHOLE_K=False),
     product(SPLIT, "tf32", "fp32", (128, 128, 64, 8, 2), 208, 144_000),
-    product(HOPPER, "nn", "bf16", (128, 256, 64, 8, 4), 255, 232_448),
-    product(HOPPER, "nt", "bf16", (128, 256, 64, 8, 4), 255, 232_448, 32, B_T=True),
-    product(HOPPER, "tn", "bf16", (128, 128, 64, 8, 4), 255, 144_000, A_T=True),
+    product(HOPPER, "nn", "bf16", (128, 256, 64, 8, 4), 255, 232_448, 64),
+    product(HOPPER, "nt", "bf16", (128, 256, 64, 8, 4), 255, 232_448, 64, B_T=True),
+    product(HOPPER, "tn", "bf16", (128, 128, 64, 8, 4), 255, 144_000, 64, A_T=True),
 ]

@@ -108,7 +108,7 @@ def launch(route: str, a, b, c, finish: Finish = NOTHING, **other) -> torch.Tens
     if route == "split":
         return matmul_split(a, b, c, finish, "ieee", {**SMALL, "parts": 3, **other})
     if route == "hopper":
-        hopper = {"SPECIALIZE": False, "DESCRIPTOR_STORE": False, "FLATTEN": False, "programs": 3}
+        hopper = {"SPECIALIZE": False, "DESCRIPTOR_STORE": False, "programs": 3}
         blocks = {"BLOCK_M": 64, "BLOCK_N": 32, "BLOCK_K": 64} if a.device.type == "cuda" else {}
         return matmul_hopper(a, b, c, finish, "ieee", {**SMALL, **hopper, **blocks, **other})
     return matmul_tiled(a, b, c, finish, "ieee", {**SMALL, **other})
