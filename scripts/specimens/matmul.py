@@ -69,7 +69,7 @@ SPECIMENS = [
     product(SPLIT, "rows", "bf16", (64, 128, 64, 4, 4), 184, 108_000),
     product(SPLIT, "rows", "bf16", (128, 128, 64, 8, 4), 200, 140_000),
     product(SPLIT, "odd", "bf16", (16, 64, 128, 4, 4), 255, 24_000, N=4095, K=4095, b_row_stride=4095, WHOLE_K=False),
-    product(SPLIT, "tf32", "fp32", (128, 128, 64, 8, 2), 208, 144_000),
+    product(SPLIT, "tf32", "fp32", (128, 128, 32, 8, 4), 208, 144_000),
     product(HOPPER, "nn", "bf16", (128, 256, 64, 8, 4), 255, 232_448, 64),
     product(HOPPER, "nt", "bf16", (128, 256, 64, 8, 4), 255, 232_448, 64, B_T=True),
     product(HOPPER, "tn", "bf16", (128, 128, 64, 8, 4), 255, 144_000, 64, A_T=True),

@@ -269,6 +269,8 @@ def test_a_plan_says_what_and_why(device):
     assert plan.configuration["BLOCK_M"] > 0
 
 
+# The most shared memory that a program can have there; for the default, on any GPU since 2020.
+SHARED = {"sm_80": 166_912, "sm_90": 232_448, "sm_100": 232_448, "default": 101_376}
 KINDS = [(family, kind) for family, kinds in TILES.items() for kind in kinds]
 
 
@@ -280,6 +282,9 @@ def test_every_shape_has_a_plan(family, kind, layout):
     for plan in plans:
         assert plan.kernel in MATMUL_KERNELS and plan.reason.endswith(".")
         assert plan.kernel != "hopper" or family == "sm_90" and kind in ("half", "fp8")
+        block_m, block_n, block_k = (plan.configuration[f"BLOCK_{name}"] for name in "MNK")
+        tiles = (block_m + block_n) * block_k * {"half": 2, "fp8": 1}.get(kind, 4)
+        assert tiles * plan.configuration["num_stages"] <= SHARED[family]
 
 
 def test_few_tiles_and_many_terms_are_split():
