@@ -119,15 +119,16 @@ def pick(tiles: list[tuple[int, ...]], m: int, n: int, processors: int) -> tuple
     return tile, n_tiles
 
 
-def split_tile(m: int, n: int, kind: str) -> tuple[int, ...]:
+def split_tile(m: int, n: int, kind: str, family: str) -> tuple[int, ...]:
     """The tile of a product that is split: as narrow as the matrix, because only its bytes matter."""
     block_m, block_n = (min(max(triton.next_power_of_2(size), 16), 128) for size in (m, n))
+    num_stages = 3 if family == "default" else 4
     narrow = 1 if kind != "tf32" else 2  # so that float32 takes no more shared memory
     if block_m <= 32:
-        return block_m, min(block_n, 64), 128 // narrow, 8, 4, 4
+        return block_m, min(block_n, 64), 128 // narrow, 8, 4, num_stages
     if block_n <= 32:
-        return min(block_m, 64), block_n, 128 // narrow, 8, 4, 4
-    return block_m, block_n, 64 // narrow, 8, 8 if block_m == 128 else 4, 4
+        return min(block_m, 64), block_n, 128 // narrow, 8, 4, num_stages
+    return block_m, block_n, 64 // narrow, 8, 8 if block_m == 128 else 4, num_stages
 
 
 @lru_cache(maxsize=4096)
@@ -136,7 +137,7 @@ def planned(m: int, k: int, n: int, kind: str, a_layout: str, b_layout: str, fam
         whole = planned(m, k, n, kind, a_layout or "rows", b_layout or "rows", family, processors)
         reason = f"{whole.reason} Rows that begin at no multiple of 16 bytes are copied first."
         return replace(whole, reason=reason, copies=(not a_layout, not b_layout))
-    tile = split_tile(m, n, kind)
+    tile = split_tile(m, n, kind, family)
     n_tiles, n_blocks = -(-m // tile[0]) * -(-n // tile[1]), -(-k // tile[2])
     if min(m, n) <= 128 and n_tiles <= 4 * processors and n_blocks >= 16 or 2 * n_tiles <= processors and n_blocks >= 64:
         parts = min(max(2 * processors // n_tiles, 1), n_blocks // 4)
