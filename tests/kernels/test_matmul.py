@@ -114,16 +114,10 @@ def launch(route: str, a, b, c, finish: Finish = NOTHING, **other) -> torch.Tens
     return matmul_tiled(a, b, c, finish, "ieee", {**SMALL, **other})
 
 
-def need_descriptors(route: str) -> None:
-    if route == "hopper" and torch.cuda.is_available() and torch.cuda.get_device_capability()[0] < 9:
-        pytest.skip("needs: sm_90")
-
-
 @pytest.mark.parametrize("route", ["tiled", "split", "hopper"])
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 8, 8), (16, 32, 16), (33, 40, 40)])
 def test_kernel_touches_its_matrices_and_nothing_else(route, dtype, m, n, k, device):
-    need_descriptors(route)
     # Descriptors take rows that begin at multiples of 16 bytes.
     a, b = (poisoned(random(*shape, dtype=dtype, device=device), gap=(-shape[1] % 8) + 8) for shape in ((m, k), (k, n)))
     c, buffer = guarded((m, n), dtype, device)
@@ -137,7 +131,6 @@ def test_kernel_touches_its_matrices_and_nothing_else(route, dtype, m, n, k, dev
 @pytest.mark.parametrize("route", ["tiled", "split", "hopper"])
 @pytest.mark.parametrize("activation", [None, "silu"])
 def test_every_kernel_keeps_what_the_activation_was_given(route, activation, device):
-    need_descriptors(route)
     a, b, bias = given(40, 72, 104, torch.float16, device, "nt")
     (c, c_buffer), (z, z_buffer) = (guarded((40, 72), torch.float16, device) for _ in range(2))
     launch(route, a, b, c, Finish(z, bias, activation=activation))
@@ -150,7 +143,6 @@ def test_every_kernel_keeps_what_the_activation_was_given(route, activation, dev
 @pytest.mark.parametrize("route", ["tiled", "split", "hopper"])
 @pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
 def test_every_kernel_takes_every_layout(route, layout, device):
-    need_descriptors(route)
     a, b, _ = given(40, 72, 56, torch.float16, device, layout)
     assert_matmul(launch(route, a, b, torch.empty(40, 72, dtype=torch.float16, device=device)), a, b)
 
@@ -334,8 +326,6 @@ def test_bad_arguments_are_refused(device):
 
 
 def eight_bits(m: int, n: int, k: int, device: str, rows: bool) -> tuple:
-    if device == "cuda" and torch.cuda.get_device_capability() < (8, 9):
-        pytest.skip("needs: sm_89")
     a, b, _ = given(m, n, k, torch.float32, device)
     a, b = (t.to(torch.float8_e4m3fn) for t in (a, b.mT.contiguous()))
     shapes = ((m, 1), (1, n)) if rows else ((), (1,))
