@@ -10,9 +10,9 @@ import triton
 import triton.language as tl
 
 from kernels.arguments import INTERPRETED
+from kernels.arrivals import arrivals, findings
 from kernels.matmul_epilogue import Finish, matmul_activated, matmul_finished, matmul_tile
 from kernels.matmul_tiled import matmul_sums
-from kernels.reduction import arrivals
 
 
 # --8<-- [start:kernel]
@@ -89,7 +89,7 @@ def matmul_split(
     n_tiles, n_blocks = -(-m // block_m) * -(-n // block_n), -(-k // block_k)
     part_blocks = -(-n_blocks // configuration.pop("parts"))
     grid = (n_tiles, -(-n_blocks // part_blocks))
-    partial = torch.empty(grid[0] * grid[1] * block_m * block_n, dtype=torch.float32, device=a.device)
+    partial = findings(a, grid[0] * grid[1] * block_m * block_n)
     sizes = (m, n, k, *a.stride(), *b.stride(), c.stride(0), part_blocks)
     constants = {"WHOLE_K": k % block_k == 0, "WIDEN": INTERPRETED and a.element_size() < 4}
     matmul_split_kernel[grid](
