@@ -6,8 +6,8 @@ For an m x k and a k x n matrix it takes 2mnk floating-point operations, on (mk 
 matrices, the more operations there are for each byte, and it is the tensor cores that set the time. Where m or n is small it
 is the memory again.
 
-`matmul_tiled` serves every GPU, `matmul_hopper` large products on Hopper, `matmul_split` products with few tiles and many
-terms. `matmul_plan` says which of them serves a case, and why.
+`matmul_tiled` serves every GPU, and `matmul_split` products with few tiles and many terms. On Hopper `matmul_hopper` and
+`matmul_narrow` take their places. `matmul_plan` says which of them serves a case, and why.
 """
 
 import torch
@@ -15,12 +15,13 @@ import torch
 from kernels.arguments import check_float_tensor, check_same_device
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_hopper import matmul_hopper
+from kernels.matmul_narrow import matmul_narrow
 from kernels.matmul_plan import aligned_copy, matmul_kind, matmul_plan
 from kernels.matmul_split import matmul_split
 from kernels.matmul_tiled import matmul_tiled
 
 ACTIVATIONS = (None, "relu", "gelu", "gelu_tanh", "silu")
-MATMUL_KERNELS = {"tiled": matmul_tiled, "split": matmul_split, "hopper": matmul_hopper}
+MATMUL_KERNELS = {"tiled": matmul_tiled, "split": matmul_split, "hopper": matmul_hopper, "narrow": matmul_narrow}
 
 
 def check_matmul_arguments(a, b, bias, activation) -> None:

@@ -13,7 +13,7 @@ import triton
 
 @dataclass(frozen=True)
 class MatmulPlan:
-    """The kernel that serves a product (`tiled`, `split` or `hopper`), how it is launched, and the reason in words.
+    """The kernel that serves a product (`tiled`, `split`, `hopper` or `narrow`), how it is launched, and why, in words.
 
     `copies` says of a and of b whether it is copied first, to rows that begin at multiples of 16 bytes.
     """
@@ -25,9 +25,10 @@ class MatmulPlan:
 
 
 NAMES = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages")
-HOPPER_NAMES = (*NAMES, "SPECIALIZE", "DESCRIPTOR_STORE", "programs")
-# Below so many products, the time that a program needs to make its descriptors is too large a share.
-WORTH_DESCRIPTORS = 2**32
+HOPPER_NAMES = (*NAMES, "DESCRIPTOR_STORE")
+NARROW_NAMES = ("WIDE", "NARROW", "BLOCK_K", "num_warps", "num_stages")
+# Below so many products, the host's time for making descriptors is too large a share.
+WORTH_DESCRIPTORS = 2**24
 # From so many products on, a copy of a matrix that no wide load can read costs less than it saves.
 WORTH_A_COPY = 2**28
 
@@ -58,12 +59,21 @@ TILES: dict[str, dict[str, list[tuple[int, ...]]]] = {
     },
 }
 
-# The same for the Hopper kernel, with whether warps specialize, whether a descriptor stores, and whether programs persist.
-# None lets warps specialize: on an H200 with Triton 3.6.0, most configurations that did gave NaN for matrices whose sizes
-# their tiles do not divide.
+# The same for the Hopper kernel, with whether a descriptor stores. No warps specialize: on an H200 with Triton 3.6.0, results
+# were wrong wherever they did and a tile was stored by pointers, and no faster where they were right.
 HOPPER_TILES: dict[str, list[tuple]] = {
-    "half": [(128, 256, 64, 8, 8, 4, False, False, True), (128, 128, 64, 8, 8, 4, False, False, False)],
-    "fp8": [(128, 256, 128, 8, 8, 4, False, False, True), (128, 128, 128, 8, 8, 4, False, False, False)],
+    "half": [
+        (128, 256, 64, 8, 8, 3, True),
+        (128, 128, 64, 8, 8, 4, True),
+        (64, 128, 128, 8, 4, 4, False),
+        (64, 64, 128, 8, 4, 4, False),
+    ],
+    "fp8": [(128, 256, 128, 8, 8, 3, True), (128, 128, 128, 8, 8, 4, True), (64, 128, 256, 8, 4, 3, False)],
+}
+# Tiles of products with one narrow matrix, by its columns: the widest that takes no more, 16-bit and then 8-bit floats.
+NARROW_TILES: dict[str, dict[int, tuple[int, ...]]] = {
+    "half": {16: (64, 16, 256, 4, 4), 32: (64, 32, 128, 4, 6), 64: (64, 64, 128, 4, 6), 128: (64, 128, 64, 4, 8)},
+    "fp8": {16: (64, 16, 256, 4, 6), 32: (64, 32, 256, 4, 6), 64: (64, 64, 256, 4, 6), 128: (64, 128, 128, 4, 8)},
 }
 
 
@@ -131,12 +141,37 @@ def split_tile(m: int, n: int, kind: str, family: str) -> tuple[int, ...]:
     return block_m, block_n, 64 // narrow, 8, 8 if block_m == 128 else 4, num_stages
 
 
+def narrow_plan(m: int, k: int, n: int, kind: str, processors: int) -> MatmulPlan | None:
+    """A plan for products that read one large matrix, or whose tiles are few and their sums long; None for all others."""
+    narrow, wide = sorted((m, n))
+    if narrow <= 128:
+        tile = next(tile for columns, tile in NARROW_TILES[kind].items() if narrow <= columns)
+    else:
+        block_k = 64 if kind == "half" else 128
+        large = -(-m // 128) * -(-n // 128)
+        if 2 * large > processors or k < 64 * block_k:
+            return None
+        tile = (128, 128, block_k, 4, 6) if large >= 16 else (64, 64, 2 * block_k, 4, 6)
+    n_tiles, n_blocks = -(-wide // tile[0]) * -(-narrow // tile[1]), -(-k // tile[2])
+    parts = max(1, min(processors // n_tiles, n_blocks // 4))
+    shared = f"{parts} programs share each tile" if parts > 1 else "each tile is one program's"
+    reason = f"The wide matrix gives the rows of {n_tiles} tiles for {processors} multiprocessors: {shared}."
+    return MatmulPlan("narrow", dict(zip(NARROW_NAMES, tile, strict=True)) | {"parts": parts}, reason)
+
+
 @lru_cache(maxsize=4096)
 def planned(m: int, k: int, n: int, kind: str, a_layout: str, b_layout: str, family: str, processors: int) -> MatmulPlan:
     if kind == "half" and m * k * n >= WORTH_A_COPY and not (a_layout and b_layout):
         whole = planned(m, k, n, kind, a_layout or "rows", b_layout or "rows", family, processors)
         reason = f"{whole.reason} Rows that begin at no multiple of 16 bytes are copied first."
         return replace(whole, reason=reason, copies=(not a_layout, not b_layout))
+    laid = kind == "half" and a_layout and b_layout or (kind, a_layout, b_layout) == ("fp8", "rows", "columns")
+    if family == "sm_90" and laid and m * k * n >= WORTH_DESCRIPTORS:
+        if plan := narrow_plan(m, k, n, kind, processors):
+            return plan
+        tile, n_tiles = pick(HOPPER_TILES[kind], m, n, processors)
+        reason = f"Descriptors can load both matrices, and {n_tiles} tiles occupy {processors} multiprocessors."
+        return MatmulPlan("hopper", dict(zip(HOPPER_NAMES, tile, strict=True)) | {"programs": processors}, reason)
     tile = split_tile(m, n, kind, family)
     n_tiles, n_blocks = -(-m // tile[0]) * -(-n // tile[1]), -(-k // tile[2])
     if min(m, n) <= 128 and n_tiles <= 4 * processors and n_blocks >= 16 or 2 * n_tiles <= processors and n_blocks >= 64:
@@ -144,12 +179,6 @@ def planned(m: int, k: int, n: int, kind: str, a_layout: str, b_layout: str, fam
         if parts > 1 and kind != "ieee":
             reason = f"{n_tiles} tiles leave {processors} multiprocessors idle or waiting: {parts} programs share each tile."
             return MatmulPlan("split", dict(zip(NAMES, tile, strict=True)) | {"parts": parts}, reason)
-    laid = kind == "half" and a_layout and b_layout or (kind, a_layout, b_layout) == ("fp8", "rows", "columns")
-    if family == "sm_90" and laid and m * k * n >= WORTH_DESCRIPTORS:
-        tile, n_tiles = pick(HOPPER_TILES[kind], m, n, processors)
-        configuration = dict(zip(HOPPER_NAMES, (*tile[:8], processors if tile[8] else n_tiles), strict=True))
-        reason = f"Descriptors can load both matrices, and {n_tiles} tiles occupy {processors} multiprocessors."
-        return MatmulPlan("hopper", configuration, reason)
     tile, n_tiles = pick(TILES[family][kind], m, n, processors)
     reason = f"The portable kernel, with a tile of {family} that gives {processors} multiprocessors {n_tiles} programs."
     return MatmulPlan("tiled", dict(zip(NAMES, tile, strict=True)), reason)

@@ -9,6 +9,7 @@ from kernels import matmul, scaled_matmul
 from kernels.matmul import ACTIVATIONS, MATMUL_KERNELS, matmul_reference
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_hopper import matmul_hopper
+from kernels.matmul_narrow import matmul_narrow
 from kernels.matmul_plan import TILES, matmul_plan, planned
 from kernels.matmul_split import matmul_split
 from kernels.matmul_tiled import matmul_tiled
@@ -24,7 +25,7 @@ SIZES = [(1, 1, 1), (16, 32, 16), (17, 33, 17), (5, 100, 40), (70, 1, 33), (1, 7
 
 @pytest.fixture(autouse=True)
 def loads_by_keyword(like_a_gpu, monkeypatch, device) -> None:
-    """The interpreter's descriptors load with named arguments and bare arrays as masks; turn both into what others give."""
+    """The interpreter's descriptors give named arguments and bare arrays as masks; turn both into what others give."""
     if device == "cpu":
         import triton.language as tl
         from triton.runtime.interpreter import InterpreterBuilder, TensorHandle
@@ -35,7 +36,14 @@ def loads_by_keyword(like_a_gpu, monkeypatch, device) -> None:
             mask = mask if isinstance(mask, TensorHandle) else TensorHandle(mask, tl.int1)
             return load(self, pointers, mask, other, cache_modifier, eviction_policy, is_volatile)
 
+        store = InterpreterBuilder.create_masked_store
+
+        def handled(self, pointers, value, mask, *arguments, **options):
+            mask = mask if isinstance(mask, TensorHandle) else TensorHandle(mask, tl.int1)
+            return store(self, pointers, value, mask, *arguments, **options)
+
         monkeypatch.setattr(InterpreterBuilder, "create_masked_load", positional)
+        monkeypatch.setattr(InterpreterBuilder, "create_masked_store", handled)
 
 
 def within(reads: list, writes: list):
@@ -101,6 +109,7 @@ def test_nothing_to_sum_and_nothing_to_write(activation, device):
 
 
 NOTHING = Finish()
+ROUTES = list(MATMUL_KERNELS)
 
 
 def launch(route: str, a, b, c, finish: Finish = NOTHING, **other) -> torch.Tensor:
@@ -108,15 +117,19 @@ def launch(route: str, a, b, c, finish: Finish = NOTHING, **other) -> torch.Tens
     if route == "split":
         return matmul_split(a, b, c, finish, "ieee", {**SMALL, "parts": 3, **other})
     if route == "hopper":
-        hopper = {"SPECIALIZE": False, "DESCRIPTOR_STORE": False, "programs": 3}
+        hopper = {"DESCRIPTOR_STORE": False, "programs": 3}
         blocks = {"BLOCK_M": 64, "BLOCK_N": 32, "BLOCK_K": 64} if a.device.type == "cuda" else {}
         return matmul_hopper(a, b, c, finish, "ieee", {**SMALL, **hopper, **blocks, **other})
+    if route == "narrow":
+        wide, block_k = (64, 64) if a.device.type == "cuda" else (32, 16)
+        sizes = {"WIDE": wide, "NARROW": 16, "BLOCK_K": block_k, "num_warps": 4, "num_stages": 2, "parts": 3}
+        return matmul_narrow(a, b, c, finish, "ieee", {**sizes, **other})
     return matmul_tiled(a, b, c, finish, "ieee", {**SMALL, **other})
 
 
-@pytest.mark.parametrize("route", ["tiled", "split", "hopper"])
+@pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
-@pytest.mark.parametrize(("m", "n", "k"), [(1, 8, 8), (16, 32, 16), (33, 40, 40)])
+@pytest.mark.parametrize(("m", "n", "k"), [(1, 8, 8), (16, 32, 16), (33, 40, 40), (40, 7, 72)])
 def test_kernel_touches_its_matrices_and_nothing_else(route, dtype, m, n, k, device):
     # Descriptors take rows that begin at multiples of 16 bytes.
     a, b = (poisoned(random(*shape, dtype=dtype, device=device), gap=(-shape[1] % 8) + 8) for shape in ((m, k), (k, n)))
@@ -128,7 +141,7 @@ def test_kernel_touches_its_matrices_and_nothing_else(route, dtype, m, n, k, dev
     assert_guard_untouched(c, buffer)
 
 
-@pytest.mark.parametrize("route", ["tiled", "split", "hopper"])
+@pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("activation", [None, "silu"])
 def test_every_kernel_keeps_what_the_activation_was_given(route, activation, device):
     a, b, bias = given(40, 72, 104, torch.float16, device, "nt")
@@ -140,17 +153,41 @@ def test_every_kernel_keeps_what_the_activation_was_given(route, activation, dev
     assert_guard_untouched(z, z_buffer)
 
 
-@pytest.mark.parametrize("route", ["tiled", "split", "hopper"])
+@pytest.mark.parametrize("route", ROUTES)
 @pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
 def test_every_kernel_takes_every_layout(route, layout, device):
     a, b, _ = given(40, 72, 56, torch.float16, device, layout)
     assert_matmul(launch(route, a, b, torch.empty(40, 72, dtype=torch.float16, device=device)), a, b)
 
 
-def test_split_leaves_its_counters_at_zero_and_repeats_its_bits(device):
-    a, b, _ = given(20, 40, 200, torch.float32, device)
-    first, second = (launch("split", a, b, torch.empty(20, 40, device=device)) for _ in range(2))
+@pytest.mark.parametrize("route", ["split", "narrow"])
+def test_splitting_leaves_its_counters_at_zero_and_repeats_its_bits(route, device):
+    a, b, _ = given(24, 40, 200, torch.float16, device)
+    first, second = (launch(route, a, b, torch.empty(24, 40, dtype=torch.float16, device=device)) for _ in range(2))
     assert torch.equal(first, second)
+    assert_matmul(first, a, b)
+
+
+@pytest.mark.parametrize("stored", [False, True])
+@pytest.mark.parametrize("programs", [1, 4, 100])
+def test_programs_that_persist_store_every_tile(stored, programs, device):
+    a, b, bias = given(70, 88, 40, torch.float16, device)
+    c = torch.full((70, 88), float("nan"), dtype=torch.float16, device=device)
+    launch("hopper", a, b, c, Finish(bias=bias), DESCRIPTOR_STORE=stored, programs=programs)
+    assert_matmul(c, a, b, bias)
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7])
+@pytest.mark.parametrize(("m", "n"), [(3, 72), (72, 3), (40, 40)])
+def test_the_wide_matrix_gives_the_rows_whichever_it_is(m, n, parts, device):
+    a, b, bias = given(m, n + -n % 8, 112, torch.float16, device)
+    b, bias = b[:, :n], bias[:n]
+    (z, z_buffer), (c, c_buffer) = (guarded((m, n), torch.float16, device) for _ in range(2))
+    launch("narrow", a, b, c, Finish(z, bias, activation="silu"), parts=parts)
+    assert_matmul(c, a, b, bias, "silu")
+    assert_matmul(z, a, b, bias)
+    assert_guard_untouched(c, c_buffer)
+    assert_guard_untouched(z, z_buffer)
 
 
 def assert_gradients(a, b, bias, dc, activation, create_graph=False) -> None:
@@ -258,7 +295,7 @@ def test_rows_that_begin_anywhere_are_copied_first(device, monkeypatch):
 def test_a_plan_says_what_and_why(device):
     plan = matmul_plan(torch.empty(100, 64, device=device), torch.empty(64, 30, device=device))
     assert plan.kernel in MATMUL_KERNELS and plan.reason.endswith(".")
-    assert plan.configuration["BLOCK_M"] > 0
+    assert plan.configuration["BLOCK_K"] > 0
 
 
 # The most shared memory that a program can have there; for the default, on any GPU since 2020.
@@ -273,14 +310,18 @@ def test_every_shape_has_a_plan(family, kind, layout):
     plans = [planned(m, k, n, kind, layout, "rows", family, 132) for m in sizes for k in (1, 64, 8192, 65536) for n in sizes]
     for plan in plans:
         assert plan.kernel in MATMUL_KERNELS and plan.reason.endswith(".")
-        assert plan.kernel != "hopper" or family == "sm_90" and kind in ("half", "fp8")
-        block_m, block_n, block_k = (plan.configuration[f"BLOCK_{name}"] for name in "MNK")
+        assert plan.kernel not in ("hopper", "narrow") or family == "sm_90" and kind in ("half", "fp8")
+        names = ("WIDE", "NARROW", "BLOCK_K") if plan.kernel == "narrow" else ("BLOCK_M", "BLOCK_N", "BLOCK_K")
+        block_m, block_n, block_k = (plan.configuration[name] for name in names)
         tiles = (block_m + block_n) * block_k * {"half": 2, "fp8": 1}.get(kind, 4)
         assert tiles * plan.configuration["num_stages"] <= SHARED[family]
 
 
 def test_few_tiles_and_many_terms_are_split():
-    assert planned(16, 8192, 8192, "half", "rows", "rows", "sm_90", 132).kernel == "split"
+    assert planned(16, 8192, 8192, "half", "rows", "rows", "sm_90", 132).kernel == "narrow"
+    assert planned(16, 8192, 8192, "half", "", "rows", "sm_90", 132).kernel == "narrow"  # after a copy
+    assert planned(16, 8192, 8192, "half", "rows", "rows", "sm_100", 148).kernel == "split"
+    assert planned(512, 65536, 512, "half", "rows", "rows", "sm_90", 132).configuration["parts"] == 8
     assert planned(512, 65536, 512, "half", "rows", "rows", "sm_80", 108).kernel == "split"
 
 
