@@ -45,9 +45,10 @@ def matmul_hopper_kernel(
 ):
     # This program owns every num_programs-th tile of c.
     n_tiles = tl.cdiv(M, BLOCK_M) * tl.cdiv(N, BLOCK_N)
-    for tile in tl.range(tl.program_id(0), n_tiles, tl.num_programs(0), flatten=True):
+    first = tl.program_id(0).to(tl.int64)
+    for tile in tl.range(first, n_tiles, tl.num_programs(0), flatten=True):
         pid_m, pid_n = matmul_tile(tile, M, N, BLOCK_M, BLOCK_N, GROUP_M)
-        row, column = pid_m * BLOCK_M, pid_n * BLOCK_N
+        row, column = (pid_m * BLOCK_M).to(tl.int32), (pid_n * BLOCK_N).to(tl.int32)
         total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
         for k in range(0, K, BLOCK_K):
             a = a_desc.load([k, row]).T if A_T else a_desc.load([row, k])  # [BLOCK_M, BLOCK_K]
@@ -88,8 +89,8 @@ def matmul_hopper(
     grid = (min(n_tiles, options.pop("programs")),)
     # What the activation is given is stored by pointers; a program has no room for a second way out.
     stored = options.pop("DESCRIPTOR_STORE") and finish.z is None and c.stride(0) * c.element_size() % 16 == 0
-    descriptors = (descriptor(a, block_m, block_k), descriptor(b, block_k, block_n))
-    descriptors += (descriptor(c, block_m, block_n) if stored else None,)
+    c_desc = descriptor(c, block_m, block_n) if stored else None
+    descriptors = descriptor(a, block_m, block_k), descriptor(b, block_k, block_n), c_desc
     options |= {"A_T": a.stride(1) != 1, "B_T": b.stride(1) != 1, "WIDEN": INTERPRETED, **finish.constants}
     matmul_hopper_kernel[grid](*descriptors, c, *finish[:4], m, n, k, c.stride(0), **options)
     return c

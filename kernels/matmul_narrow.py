@@ -8,6 +8,8 @@ With several programs a tile, each sums one stretch of the inner dimension and l
 finish adds them up in a fixed order, so the same input gives the same bits every time.
 """
 
+from typing import Any
+
 import torch
 import triton
 import triton.language as tl
@@ -47,10 +49,10 @@ def matmul_narrow_kernel(
     PARTS: tl.constexpr,
 ):
     # This program owns one tile, and of its inner dimension part_blocks blocks.
-    tile, part = tl.program_id(0), tl.program_id(1)
+    tile, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     n_narrow = tl.cdiv(M if TURNED else N, NARROW)
-    wide, narrow = tile // n_narrow * WIDE, tile % n_narrow * NARROW
-    start = part * part_blocks * BLOCK_K
+    wide, narrow = (tile // n_narrow * WIDE).to(tl.int32), (tile % n_narrow * NARROW).to(tl.int32)
+    start = (part * part_blocks * BLOCK_K).to(tl.int32)
     stop = tl.minimum(start + part_blocks * BLOCK_K, K)
     total = tl.zeros((WIDE, NARROW), tl.float32)
     for k in range(start, stop, BLOCK_K):
@@ -64,7 +66,7 @@ def matmul_narrow_kernel(
         # The partial sums are laid out as [PARTS, tiles, WIDE, NARROW].
         n_tiles = tl.num_programs(0).to(tl.int64)
         places = tl.arange(0, WIDE)[:, None] * NARROW + tl.arange(0, NARROW)[None, :]  # [WIDE, NARROW]
-        partial_ptrs = partial_ptr + tile.to(tl.int64) * (WIDE * NARROW) + places  # [WIDE, NARROW]
+        partial_ptrs = partial_ptr + tile * (WIDE * NARROW) + places  # [WIDE, NARROW]
         tl.store(partial_ptrs + part * n_tiles * (WIDE * NARROW), total)
         tl.debug_barrier()  # all of the tile is stored before this program reports
         last = tl.atomic_add(arrived_ptr + tile, 1, sem="acq_rel") == PARTS - 1
@@ -93,7 +95,7 @@ def matmul_narrow(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish, precision: str, configuration: dict[str, int]
 ) -> torch.Tensor:
     (m, k), n = a.shape, b.shape[1]
-    options = dict(configuration)
+    options: dict[str, Any] = dict(configuration)
     turned = m < n
     wide, narrow = (b.t(), a.t()) if turned else (a, b)
     block_k, n_blocks = options["BLOCK_K"], -(-k // options["BLOCK_K"])
