@@ -1,0 +1,50 @@
+"""*Matmul, the ladder*: every step's kernel at the launch that the page times, and the benchmark's copies of them."""
+
+from typing import Any
+
+from scripts.specimens import SHARED_BYTES, Specimen
+
+FOLDER = "snippets/matmul_ladder"
+SIZES: dict[str, Any] = {"M": 8192, "N": 8192, "K": 8192}
+PARTIAL: dict[str, Any] = {"partial_ptr": "*fp32", "arrived_ptr": "*i32", "part_length": 8192}
+SQUARE, WIDE, LINE = (128, 128, 64, 8), (128, 256, 64, 8), (16, 64, 128)
+
+
+def step(
+    kernel: str, label: str, sides: tuple[int, ...], options: tuple[int, int], bounds: tuple[int, ...], dtype="bf16", **more: Any
+) -> Specimen:
+    """A launch on large matrices: the sides of its tiles and its group, warps and stages; registers, shared bytes, spills."""
+    arguments = dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), f"*{dtype}") | SIZES | more
+    arguments |= dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M"), sides, strict=False))
+    num_warps, num_stages = options
+    launch = {"num_warps": num_warps, "num_stages": num_stages}
+    return Specimen(f"{FOLDER}/{kernel}", label, *bounds, arguments=arguments, options=launch)
+
+
+def naive(kernel: str) -> Specimen:
+    arguments: dict[str, Any] = {"a_ptr": "*fp32", "b_ptr": "*fp32", "c_ptr": "*fp32", "N": 2048, "K": 2048, "BLOCK": 256}
+    return Specimen(f"{FOLDER}/{kernel}", "call", 64, SHARED_BYTES, arguments=arguments, options={"num_warps": 4})
+
+
+def both(step_kernel: str, timed: str, label: str, *rest: Any, **more: Any) -> list[Specimen]:
+    return [step(name, label, *rest, **more) for name in (step_kernel, f"benchmark.py:{timed}")]
+
+
+SPECIMENS = [
+    naive("naive.py:naive_matmul_kernel"),
+    naive("benchmark.py:timed_naive_kernel"),
+    step("tiles.py:tiles_matmul_kernel", "16", (16, 16, 16), (1, 1), (255, 10**6, 10**4), dtype="fp32"),
+    *both("tiles.py:tiles_matmul_kernel", "timed_tiles_kernel", "64", (64, 64, 16), (4, 1), (255, 10**6, 10**4), dtype="fp32"),
+    *both("tensor_cores.py:cores_matmul_kernel", "timed_cores_kernel", "square", SQUARE[:3], (8, 1), (255, 10**6, 10**4)),
+    *both("grouped.py:grouped_matmul_kernel", "timed_grouped_kernel", "square", SQUARE, (8, 1), (255, 10**6, 10**4)),
+    *(step("stages.py:staged_matmul_kernel", f"stages_{n}", SQUARE, (8, n), (255, 10**6, 10**4)) for n in range(1, 6)),
+    *(step("stages.py:staged_matmul_kernel", f"wide_{n}", WIDE, (8, n), (255, 10**6, 10**4)) for n in (3, 4)),
+    *both("descriptors.py:descriptor_matmul_kernel", "timed_descriptor_kernel", "wide", WIDE, (8, 3), (255, 10**6, 10**4)),
+    *both("persistent.py:persistent_matmul_kernel", "timed_persistent_kernel", "wide", WIDE, (8, 3), (255, 10**6, 10**4)),
+    *both("specialized.py:specialized_matmul_kernel", "timed_specialized_kernel", "wide", WIDE, (4, 3), (255, 10**6, 10**4)),
+    step("pointer_store.py:pointer_store_kernel", "wide", WIDE, (4, 3), (255, 10**6, 10**4)),
+    *both(
+        "split_k.py:split_matmul_kernel", "timed_split_kernel", "square", (128, 128, 64), (8, 4), (255, 10**6, 10**4), **PARTIAL
+    ),
+    *both("split_k.py:split_matmul_kernel", "timed_split_kernel", "line", LINE, (4, 4), (255, 10**6, 10**4), **PARTIAL),
+]
