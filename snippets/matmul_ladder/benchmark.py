@@ -165,6 +165,7 @@ def timed_persistent_kernel(
 def timed_specialized_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
+    SPECIALIZE: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
     a_desc = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BLOCK_M, BLOCK_K])
@@ -172,7 +173,7 @@ def timed_specialized_kernel(
     c_desc = tl.make_tensor_descriptor(c_ptr, [M, N], [N, 1], [BLOCK_M, BLOCK_N])
     n_rows, n_columns = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
     first, n_tiles, step = tl.program_id(0), n_rows * n_columns, tl.num_programs(0)
-    for tile in tl.range(first, n_tiles, step, warp_specialize=True):
+    for tile in tl.range(first, n_tiles, step, warp_specialize=SPECIALIZE):
         group = tile // (GROUP_M * n_columns)
         height = tl.minimum(n_rows - group * GROUP_M, GROUP_M)
         place = tile % (GROUP_M * n_columns)
@@ -230,14 +231,14 @@ def scratch(size, alignment, stream):
     return torch.empty(size, dtype=torch.int8, device="cuda")
 
 
-def step(kernel, a, b, sides, num_warps, num_stages=1, programs=None):
+def step(kernel, a, b, sides, num_warps, num_stages=1, programs=None, **constants):
     """Launch a step's kernel: on a grid of columns and rows of tiles, or, where sides has a group, of tiles in a line."""
     (M, K), N = a.shape, b.shape[1]
     c = torch.empty((M, N), dtype=a.dtype, device=a.device)
     rows, columns = triton.cdiv(M, sides[0]), triton.cdiv(N, sides[1])
     sides = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M"), sides, strict=False))
     grid = (columns, rows) if len(sides) == 3 else (min(programs or rows * columns, rows * columns),)
-    kernel[grid](a, b, c, M, N, K, **sides, num_warps=num_warps, num_stages=num_stages)
+    kernel[grid](a, b, c, M, N, K, **sides, **constants, num_warps=num_warps, num_stages=num_stages)
     return c
 
 
@@ -309,7 +310,7 @@ for M, N, K in ((4096, 4096, 4096), (8192, 8192, 8192), (8192, 8192, 512)):
         "wide": lambda: step(timed_grouped_kernel, a, b, WIDE, 8, 3),
         "descriptors": lambda: step(timed_descriptor_kernel, a, b, WIDE, 8, 3),
         "persistent": lambda: step(timed_persistent_kernel, a, b, WIDE, 8, 3, SMS),
-        "specialized": lambda: step(timed_specialized_kernel, a, b, WIDE, 4, 3, SMS),
+        "specialized": lambda: step(timed_specialized_kernel, a, b, WIDE, 4, 3, SMS, SPECIALIZE=True),
     }
     time_all(a, b, last if K == 512 else first | last)
 

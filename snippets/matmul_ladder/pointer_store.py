@@ -19,13 +19,14 @@ from kernels.benchmark import keep
 def pointer_store_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K,
     BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
+    SPECIALIZE: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
     a_desc = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BLOCK_M, BLOCK_K])
     b_desc = tl.make_tensor_descriptor(b_ptr, [K, N], [N, 1], [BLOCK_K, BLOCK_N])
     n_rows, n_columns = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
     first, n_tiles, step = tl.program_id(0), n_rows * n_columns, tl.num_programs(0)
-    for tile in tl.range(first, n_tiles, step, warp_specialize=True):
+    for tile in tl.range(first, n_tiles, step, warp_specialize=SPECIALIZE):
         group = tile // (GROUP_M * n_columns)
         height = tl.minimum(n_rows - group * GROUP_M, GROUP_M)
         place = tile % (GROUP_M * n_columns)
@@ -49,22 +50,27 @@ def scratch(size, alignment, stream):
 
 
 # --8<-- [start:count]
-torch.manual_seed(0)
-a, b = (torch.randn(4096, 4096, device="cuda").bfloat16() for _ in range(2))
-c = torch.zeros_like(a)
-triton.set_allocator(scratch)
-sides = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 8}
-options = {"num_warps": 4, "num_stages": 3}
-pointer_store_kernel[(132,)](a, b, c, 4096, 4096, 4096, **sides, **options)
+def product(a, b, specialize):
+    c = torch.zeros_like(a)
+    sides = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 8}
+    options = {"SPECIALIZE": specialize, "num_warps": 4 if specialize else 8}
+    sizes = (a.shape[0], b.shape[1], a.shape[1])
+    pointer_store_kernel[(132,)](a, b, c, *sizes, **sides, **options, num_stages=3)
+    return c
 
-near = torch.isclose(c.double(), a.double() @ b.double(), rtol=1e-2, atol=0.1)
-by_row = near.view(32, 128, 4096).all(dim=2).all(dim=0)  # of every tile's 128 rows
-right_rows = [row for row in range(128) if by_row[row]]
-count = int((~near).sum())
-print("the corner of 8 by 8 is right:", bool(near[:8, :8].all()))
-print(f"wrong elements: {count:,} of {near.numel():,}")
-print("rows of a tile that are right in every tile:", len(right_rows), "of 128")
+
+torch.manual_seed(0)
+triton.set_allocator(scratch)
+a, b = (torch.randn(4096, 4096, device="cuda").bfloat16() for _ in range(2))
+expected, found = a.double() @ b.double(), {}
+for name, specialize in (("plain", False), ("specialized", True)):
+    near = torch.isclose(product(a, b, specialize).double(), expected, rtol=1e-2, atol=0.1)
+    rows = near.view(32, 128, 4096).all(dim=2).all(dim=0)  # of the 128 rows of every tile
+    corner, count = bool(near[:8, :8].all()), int((~near).sum())
+    print(f"{name}: {count:,} of {near.numel():,} elements are wrong")
+    print(f"  rows of a tile that are right in every tile: {int(rows.sum())} of 128")
+    print(f"  the corner of 8 by 8 is right: {corner}")
+    found[name] = {"wrong": count, "all": near.numel(), "right_rows": int(rows.sum()), "corner": corner}
 # --8<-- [end:count]
 
-corner = bool(near[:8, :8].all())
-keep(figures={"wrong": count, "all": near.numel(), "right_rows": len(right_rows), "corner_is_right": corner})
+keep(figures=found)
