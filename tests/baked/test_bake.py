@@ -312,7 +312,8 @@ def test_counters_that_cannot_be_read_fail_their_program_alone(tmp_path):
 
 
 ALSO = """#!/bin/sh
-case "$*" in *hmma*) echo '==ERROR== Failed to find metric sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active'; exit 1;; esac
+unknown=sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active
+case "$*" in *hmma*) echo "==ERROR== Failed to find metric $unknown"; exit 1;; esac
 base='"Kernel Name","dram__bytes_read.sum","dram__bytes_write.sum","launch__registers_per_thread","gpu__time_duration.sum"'
 tensor=sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active
 wait=smsp__average_warps_issue_stalled_wait_per_issue_active.ratio
