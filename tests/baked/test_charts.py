@@ -22,6 +22,7 @@ from tests.baked.block_model_records import records_of_block_model
 from tests.baked.ladder_records import records_of_ladder
 from tests.baked.losses_records import records_of_losses
 from tests.baked.masking_records import records_of_masking
+from tests.baked.matmul_ladder_records import records_of_matmul_ladder
 from tests.baked.memory_records import records_of_memory
 from tests.baked.norms_records import records_of_norms
 from tests.baked.reductions_records import records_of_reductions
@@ -120,6 +121,7 @@ RECORDS |= {record["name"]: record for record in records_of_masking(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_losses(synthetic, measured)}
 RECORDS |= {record["name"]: record for record in records_of_why_kernels(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_ladder(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_matmul_ladder(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_activations(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_reductions(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_norms(synthetic, measured)}
@@ -179,7 +181,7 @@ def test_the_table_holds_every_number_drawn(name, monkeypatch):
     plot = Axes.plot
 
     def watch(axes: Axes, *values: Any, **options: Any) -> Any:
-        across = name.endswith("_shapes") or name in ("softmax_ladder", "norm_steps")
+        across = name.endswith("_shapes") or name in ("softmax_ladder", "norm_steps", "matmul_ladder")
         exact, fine = name in ("autograd_losses", "norm_steps"), name.endswith("_shapes") or name == "reductions_contention"
         digits = 9 if exact else 4 if fine else 1
         plotted.extend(round(value, digits) for value in values[0 if across else 1] if value == value)
