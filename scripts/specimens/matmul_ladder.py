@@ -40,6 +40,12 @@ SPECIMENS = [
     *both("tensor_cores.py:cores_matmul_kernel", "timed_cores_kernel", "square", SQUARE[:3], (8, 1), (184, 33_000)),
     *both("grouped.py:grouped_matmul_kernel", "timed_grouped_kernel", "square", SQUARE, (8, 1), (184, 33_000)),
     *(step("stages.py:staged_matmul_kernel", f"stages_{n}", SQUARE, (8, n), (209, 33_000 * n)) for n in range(1, 6)),
+    # One warp cannot hold the sums of such a tile in its registers.
+    *(
+        step("stages.py:staged_matmul_kernel", f"warps_{n}", SQUARE, (n, 3), (255, 99_000, spills))
+        for n, spills in ((1, 6000), (4, 0), (16, 0))
+    ),
+    step("transposed.py:transposed_matmul_kernel", "square", SQUARE, (8, 3), (255, 99_000)),
     # On sm_80 some registers of the wide tile are spilled.
     *(step("stages.py:staged_matmul_kernel", f"wide_{n}", WIDE, (8, n), (255, 49_500 * n, 16)) for n in (3, 4)),
     *both("descriptors.py:descriptor_matmul_kernel", "timed_descriptor_kernel", "wide", WIDE, (8, 3), (255, 150_000)),

@@ -69,12 +69,10 @@ print("same as PyTorch:", torch.equal(by_descriptors(a, b), expected))
 # --8<-- [end:launch]
 
 
-# --8<-- [start:wrong]
 def wrong(c, expected):
     """How many elements of all are off by more than rounding can be."""
     near = torch.isclose(c.double(), expected, rtol=1e-2, atol=0.1)
     return int((~near).sum())
-# --8<-- [end:wrong]
 
 
 if device == "cuda":

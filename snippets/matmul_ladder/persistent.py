@@ -73,12 +73,10 @@ for programs in (1, 4, 132):  # the product has nine tiles
 # --8<-- [end:launch]
 
 
-# --8<-- [start:wrong]
 def wrong(c, expected):
     """How many elements of all are off by more than rounding can be."""
     near = torch.isclose(c.double(), expected, rtol=1e-2, atol=0.1)
     return int((~near).sum())
-# --8<-- [end:wrong]
 
 
 if device == "cuda":
