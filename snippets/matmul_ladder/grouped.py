@@ -66,9 +66,9 @@ b = torch.randint(-4, 5, (200, 520), device=device).to(dtype)
 expected = (a.float() @ b.float()).to(dtype)
 for group_m in (1, 2, 8):
     print("GROUP_M", group_m, torch.equal(grouped(a, b, group_m), expected))
-#> GROUP_M 1 True
-#> GROUP_M 2 True
-#> GROUP_M 8 True
+    #> GROUP_M 1 True
+    #> GROUP_M 2 True
+    #> GROUP_M 8 True
 # --8<-- [end:check]
 
 if device == "cuda":

@@ -67,9 +67,9 @@ b = torch.randint(-4, 5, (200, 520), device=device).to(dtype)
 expected = (a.float() @ b.float()).to(dtype)
 for programs in (1, 4, 132):  # the product has nine tiles
     print(programs, torch.equal(persistent_product(a, b, programs), expected))
-#> 1 True
-#> 4 True
-#> 132 True
+    #> 1 True
+    #> 4 True
+    #> 132 True
 # --8<-- [end:launch]
 
 

@@ -81,9 +81,9 @@ arrived = torch.zeros(1024, dtype=torch.int32, device=device)
 for parts in (1, 3, 8):
     c = split_product(a, b, arrived, parts, 64, 64, 64, 4)
     print(parts, torch.equal(c, expected), "counters left:", int(arrived.sum()))
-#> 1 True counters left: 0
-#> 3 True counters left: 0
-#> 8 True counters left: 0
+    #> 1 True counters left: 0
+    #> 3 True counters left: 0
+    #> 8 True counters left: 0
 # --8<-- [end:launch]
 
 

@@ -101,4 +101,11 @@ if device == "cuda":
         print("failed:", failed or "none")
         moved, flops = a.nbytes + b.nbytes + 8192 * 8192 * a.element_size(), 2 * 8192 * 8192 * 8192
         benchmark.case("matmul_stages", "fwd", "8192x8192x8192", a.dtype, moved, flops, ways, expected)
-        keep(ceilings=benchmark.ceilings, measurements=benchmark.measurements, figures={"failed": failed})
+        figures, sides = {"failed": failed}, {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8}
+        for warps in (1, 4, 16):  # compiled, and not run
+            shape = (a, b, a, 8192, 8192, 8192)
+            made = staged_matmul_kernel.warmup(*shape, **sides, num_warps=warps, num_stages=3, grid=(1,))
+            counts = {"wgmma": made.asm["ptx"].count("wgmma.mma_async"), "mma_sync": made.asm["ptx"].count("mma.sync")}
+            figures[f"warps_{warps}"] = counts
+        print({name: figures[name] for name in figures if name != "failed"})
+        keep(ceilings=benchmark.ceilings, measurements=benchmark.measurements, figures=figures)

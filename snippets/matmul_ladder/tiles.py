@@ -61,9 +61,9 @@ b = torch.randint(-4, 5, (80, 90), device=device).float()
 for block in (16, 32, 64):
     same = torch.equal(tiled(a, b, block, block, 16), a @ b)
     print(f"tiles of {block}, same as PyTorch:", same)
-#> tiles of 16, same as PyTorch: True
-#> tiles of 32, same as PyTorch: True
-#> tiles of 64, same as PyTorch: True
+    #> tiles of 16, same as PyTorch: True
+    #> tiles of 32, same as PyTorch: True
+    #> tiles of 64, same as PyTorch: True
 # --8<-- [end:check]
 
 if device == "cuda":
