@@ -104,8 +104,11 @@ if device == "cuda":
         figures, sides = {"failed": failed}, {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8}
         for warps in (1, 4, 16):  # compiled, and not run
             shape = (a, b, a, 8192, 8192, 8192)
-            made = staged_matmul_kernel.warmup(*shape, **sides, num_warps=warps, num_stages=3, grid=(1,))
-            counts = {"wgmma": made.asm["ptx"].count("wgmma.mma_async"), "mma_sync": made.asm["ptx"].count("mma.sync")}
-            figures[f"warps_{warps}"] = counts
+            try:
+                made = staged_matmul_kernel.warmup(*shape, **sides, num_warps=warps, num_stages=3, grid=(1,))
+                counts = {"wgmma": made.asm["ptx"].count("wgmma.mma_async"), "mma_sync": made.asm["ptx"].count("mma.sync")}
+                figures[f"warps_{warps}"] = counts
+            except Exception as error:
+                failed[f"warps_{warps}"] = f"{type(error).__name__}: {error}"[:200]
         print({name: figures[name] for name in figures if name != "failed"})
         keep(ceilings=benchmark.ceilings, measurements=benchmark.measurements, figures=figures)
