@@ -339,6 +339,18 @@ def write_dances() -> None:
         records.write_text(DOCS / "generated" / "dances" / f"{name}.html", dance.element_html(name, rows, TO_ROOT))
 
 
+def write_tile_order() -> None:
+    """The order of tiles: the kernel's own map, with what the machine measured of it whose numbers the text gives."""
+    from scripts import tile_order
+
+    order, groups = tile_order.read("cpu", tile_order.ORDER), tile_order.read(primary_machine(), tile_order.GROUPS)
+    if order:  # before the first bake there is nothing to picture
+        data = tile_order.picture(order, groups)
+        write_json(DOCS / "data" / "tile_order.json", data)
+        html_text = tile_order.element_html(data, groups and groups["environment"], f"{TO_ROOT}data/tile_order.json")
+        records.write_text(DOCS / "generated" / "tile_order.html", html_text)
+
+
 def main() -> int:
     for folder in ("programs", "data", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
@@ -353,6 +365,7 @@ def main() -> int:
         write_trust()
         write_traces()
         write_dances()
+        write_tile_order()
         write_json(DOCS / "generated" / "figures.json", figures())
     except records.RecordError as error:
         print(error, file=sys.stderr)
