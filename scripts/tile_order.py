@@ -41,9 +41,7 @@ def measured(groups: Record, height: str, shape: str) -> Record:
     """What the GPU said of one order: the time of a call, and of the watched call bytes and share of hits in the L2 cache."""
     name = f"group_{height}"
     row = next(
-        row
-        for row in groups["measurements"]
-        if (row["shape"], row["implementation"], row["timing"]) == (shape, name, "call")
+        row for row in groups["measurements"] if (row["shape"], row["implementation"], row["timing"]) == (shape, name, "call")
     )
     # The profiler watched the shape of the picture first.
     counted = next(entry for entry in groups.get("counters", []) if entry["implementation"] == name)
