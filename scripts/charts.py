@@ -26,8 +26,10 @@ from scripts import (
     chart_memory,
     chart_norms,
     chart_patterns,
+    chart_precision,
     chart_reductions,
     chart_softmax,
+    chart_tile_order,
     chart_why,
     records,
 )
@@ -47,8 +49,10 @@ CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
     **chart_memory.CHARTS,
     **chart_norms.CHARTS,
     **chart_patterns.CHARTS,
+    **chart_precision.CHARTS,
     **chart_reductions.CHARTS,
     **chart_softmax.CHARTS,
+    **chart_tile_order.CHARTS,
     **chart_why.CHARTS,
 }
 

@@ -140,4 +140,5 @@ def ledger(data: Record) -> str:
         lines.append(f'<tr data-group="{height}"><th scope="row">{height}</th>{columns}</tr>')
     titles = "".join(f'<th scope="col">{title}</th>' for title in head)
     table = f'<table class="ledger"><thead><tr>{titles}</tr></thead><tbody>{"".join(lines)}</tbody></table>'
-    return f'<div class="order-ledger scroll" tabindex="0" role="region" aria-label="Each GROUP_M, its bytes and its time">{table}</div>'
+    label = "Each GROUP_M, its bytes and its time"
+    return f'<div class="order-ledger scroll" tabindex="0" role="region" aria-label="{label}">{table}</div>'

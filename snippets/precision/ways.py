@@ -216,7 +216,8 @@ if device == "cuda":
     calls = alternate(list(timed.values()))
     for (dtype, name), times in zip(timed, calls, strict=True):
         moved = side**2 * (4 if dtype == FP8 else 3 * dtype.itemsize)  # 8-bit floats give 16-bit ones
-        row = {"op": "precision", "direction": "fwd", "shape": f"{side}x{side}x{side}", "dtype": NAMES[dtype]}
+        row = {"op": "precision_scaled" if dtype == FP8 else "precision", "direction": "fwd"}
+        row |= {"shape": f"{side}x{side}x{side}", "dtype": NAMES[dtype]}
         row |= {"implementation": name, "timing": "call", "ms": quantiles(times), "bytes": moved}
         benchmark.measurements.append(row | {"flops": 2 * side**3, "configuration": None})
         print(f"{NAMES[dtype]} {name:16} {2 * side**3 / quantiles(times)[1] / 1e9:7.0f} TFLOP/s")
