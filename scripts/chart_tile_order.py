@@ -87,7 +87,8 @@ def tile_order(record: Record) -> Chart:
         + "."
         for shape in watched
     ]
-    alt = f"Two line charts over GROUP_M from 1 to 32. Above, the rate from zero. {' '.join(said)} Below, bytes. {' '.join(counted)}"
+    alt = "Two line charts over GROUP_M from 1 to 32. "
+    alt += f"Above, the rate from zero. {' '.join(said)} Below, bytes. {' '.join(counted)}"
     table: list[list[Any]] = []
     for shape in shapes:
         read = shape.megabytes or [None] * 6
