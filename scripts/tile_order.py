@@ -101,8 +101,10 @@ def words_of(data: Record, height: str, wave: int) -> str:
     )
 
 
-def rectangle(look: str, x: float, y: float, width: float, height: float) -> str:
-    return f'<rect class="{look}" x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"/>'
+def shape(look: str, boxes: list[tuple[float, float, float, float]]) -> str:
+    """Rectangles of one look, as one path."""
+    path = "".join(f"M{x:g} {y:g}h{width:g}v{height:g}h{-width:g}z" for x, y, width, height in boxes)
+    return f'<path class="{look}" d="{path}"/>'
 
 
 def drawing(data: Record, height: str, wave: int) -> str:
@@ -110,13 +112,12 @@ def drawing(data: Record, height: str, wave: int) -> str:
     tall, wide = SIDE / data["rows"], SIDE / data["columns"]
     now, rows, columns = touched(data, height, wave)
     done = tiles(data, height)[: wave * data["at_once"]]
-    parts = [rectangle("sheet", *A, BAND, SIDE), rectangle("sheet", *B, SIDE, BAND), rectangle("sheet", *C, SIDE, SIDE)]
+    parts = [shape("sheet", [(*A, BAND, SIDE), (*B, SIDE, BAND), (*C, SIDE, SIDE)])]
     for look, chosen in (("done", done), ("now", now)):
-        for tile in chosen:
-            row, column = divmod(tile, data["columns"])
-            parts.append(rectangle(look, C[0] + column * wide, C[1] + row * tall, wide, tall))
-    parts += [rectangle("block", A[0], A[1] + row * tall, BAND, tall) for row in rows]
-    parts += [rectangle("block", B[0] + column * wide, B[1], wide, BAND) for column in columns]
+        places = (divmod(tile, data["columns"]) for tile in chosen)
+        parts.append(shape(look, [(C[0] + column * wide, C[1] + row * tall, wide, tall) for row, column in places]))
+    blocks = [(A[0], A[1] + row * tall, BAND, tall) for row in rows]
+    parts.append(shape("block", blocks + [(B[0] + column * wide, B[1], wide, BAND) for column in columns]))
     names = "".join(f'<text x="{x}" y="{y}">{name}</text>' for name, x, y in (("a", 24, 48), ("b", 44, 32), ("c", 44, 48)))
     label = "The tiles of c in flight, and the blocks of a and b that they need, as said above"
     return f'<svg viewBox="0 0 320 320" role="img" aria-label="{label}">{"".join(parts)}{names}</svg>'

@@ -9,7 +9,7 @@ import { choice, choices, facts, number, range } from "./explorer.js";
 const [A, B, C] = [[8, 56], [56, 8], [56, 56]];
 const [SIDE, BAND] = [256, 40];
 const megabytes = (bytes) => `${number(Math.round(bytes / 1e6))} MB`;
-const rectangle = (look, x, y, width, height) => `<rect class="${look}" x="${x}" y="${y}" width="${width}" height="${height}"/>`;
+const shape = (look, boxes) => `<path class="${look}" d="${boxes.map(([x, y, w, h]) => `M${x} ${y}h${w}v${h}h${-w}z`).join("")}"/>`;
 let made = 0;
 
 class TileOrder extends HTMLElement {
@@ -95,13 +95,10 @@ class TileOrder extends HTMLElement {
 
   drawing(group, wave, now, rows, columns) {
     const [tall, wide] = [SIDE / this.data.rows, SIDE / this.data.columns];
-    const tile = (look) => (id) =>
-      rectangle(look, C[0] + (id % this.data.columns) * wide, C[1] + Math.floor(id / this.data.columns) * tall, wide, tall);
+    const tile = (id) => [C[0] + (id % this.data.columns) * wide, C[1] + Math.floor(id / this.data.columns) * tall, wide, tall];
     const done = this.orders[group].slice(0, wave * this.data.at_once);
-    const parts = [rectangle("sheet", ...A, BAND, SIDE), rectangle("sheet", ...B, SIDE, BAND), rectangle("sheet", ...C, SIDE, SIDE)];
-    parts.push(...done.map(tile("done")), ...now.map(tile("now")));
-    parts.push(...rows.map((row) => rectangle("block", A[0], A[1] + row * tall, BAND, tall)));
-    parts.push(...columns.map((column) => rectangle("block", B[0] + column * wide, B[1], wide, BAND)));
+    const blocks = [...rows.map((row) => [A[0], A[1] + row * tall, BAND, tall]), ...columns.map((column) => [B[0] + column * wide, B[1], wide, BAND])];
+    const parts = [shape("sheet", [[...A, BAND, SIDE], [...B, SIDE, BAND], [...C, SIDE, SIDE]]), shape("done", done.map(tile)), shape("now", now.map(tile)), shape("block", blocks)];
     const names = [["a", 24, 48], ["b", 44, 32], ["c", 44, 48]].map(([name, x, y]) => `<text x="${x}" y="${y}">${name}</text>`);
     return `<svg viewBox="0 0 320 320" role="img" aria-label="The tiles of c in flight, and the blocks of a and b that they need, as said above">${parts.join("")}${names.join("")}</svg>`;
   }
