@@ -45,5 +45,5 @@ try:
     check_product(c_lost, a, b)
 except AssertionError:
     print("this one does not")
-#> this one does not
+    #> this one does not
 # --8<-- [end:tolerance]

@@ -41,10 +41,12 @@ def turns(M: int, N: int, block_m: int, block_n: int, group_m: int) -> torch.Ten
     return turn.cpu()
 
 
+lines = []
 for group_m in (1, 4):
-    print(f"GROUP_M = {group_m}")
+    lines.append(f"GROUP_M = {group_m}")
     for row in turns(M=700, N=600, block_m=128, block_n=128, group_m=group_m):
-        print(" ".join(f"{turn:2}" for turn in row.tolist()))
+        lines.append(" ".join(f"{turn:2}" for turn in row.tolist()))
+print("\n".join(lines))
 #> GROUP_M = 1
 #>  0  1  2  3  4
 #>  5  6  7  8  9

@@ -35,6 +35,6 @@ for cut in (False, True):
     missed = int((owners[:n_rows] == 0).sum())
     outside = int(owners[n_rows:].sum())
     print(f"cut short: {cut}. {missed} tiles missed, {outside} programs past the end")
-#> cut short: False. 4 tiles missed, 4 programs past the end
-#> cut short: True. 0 tiles missed, 0 programs past the end
+    #> cut short: False. 4 tiles missed, 4 programs past the end
+    #> cut short: True. 0 tiles missed, 0 programs past the end
 # --8<-- [end:ragged]
