@@ -125,7 +125,7 @@ def drawing(data: Record, height: str, wave: int) -> str:
 
 def ledger(data: Record) -> str:
     """What each order needs, and what was measured of it, as a table."""
-    head = ["GROUP_M", "needed by this wave", "needed by all waves"]
+    head = ["GROUP_M", f"needed by wave {data['wave'] + 1}", "needed by all waves"]
     timed = bool(data["measured"])
     hits = timed and all("l2_hits" in found for found in data["measured"].values())
     head += (["read from memory"] if timed else []) + (["hits in L2"] if hits else []) + (["time", "rate"] if timed else [])
@@ -135,7 +135,7 @@ def ledger(data: Record) -> str:
         if timed:
             found = data["measured"][height]
             cells.append(f"{found['read_bytes'] / 1e6:,.0f} MB")
-            cells += [f"{found['l2_hits']:.0%}"] if hits else []
+            cells += [f"{int(100 * found['l2_hits'] + 0.5)}%"] if hits else []
             cells += [f"{found['ms']:.2f} ms", f"{found['tflops']:,.0f} TFLOP/s"]
         columns = "".join(f"<td>{cell}</td>" for cell in cells)
         lines.append(f'<tr data-group="{height}"><th scope="row">{height}</th>{columns}</tr>')

@@ -46,21 +46,22 @@ for group_m in (1, 4):
     lines.append(f"GROUP_M = {group_m}")
     for row in turns(M=700, N=600, block_m=128, block_n=128, group_m=group_m):
         lines.append(" ".join(f"{turn:2}" for turn in row.tolist()))
-print("\n".join(lines))
-#> GROUP_M = 1
-#>  0  1  2  3  4
-#>  5  6  7  8  9
-#> 10 11 12 13 14
-#> 15 16 17 18 19
-#> 20 21 22 23 24
-#> 25 26 27 28 29
-#> GROUP_M = 4
-#>  0  4  8 12 16
-#>  1  5  9 13 17
-#>  2  6 10 14 18
-#>  3  7 11 15 19
-#> 20 22 24 26 28
-#> 21 23 25 27 29
+for line in lines:
+    print(line)
+    #> GROUP_M = 1
+    #>  0  1  2  3  4
+    #>  5  6  7  8  9
+    #> 10 11 12 13 14
+    #> 15 16 17 18 19
+    #> 20 21 22 23 24
+    #> 25 26 27 28 29
+    #> GROUP_M = 4
+    #>  0  4  8 12 16
+    #>  1  5  9 13 17
+    #>  2  6 10 14 18
+    #>  3  7 11 15 19
+    #> 20 22 24 26 28
+    #> 21 23 25 27 29
 # --8<-- [end:order]
 
 # The picture of the page: tiles of 128 by 256 in a product of 8192 by 8192 by 8192, and the order of each setting as the
