@@ -159,7 +159,8 @@ def write_tried(path: Path, key: dict[str, Any], tried: list[dict[str, Any]]) ->
             Path(part).unlink(missing_ok=True)
             raise
     except OSError as error:
-        warnings.warn(f"the search for a matmul configuration is not kept: {error}; set BLOCKWISE_CACHE to a folder", stacklevel=2)
+        message = f"the search for a matmul configuration is not kept: {error}; set BLOCKWISE_CACHE to a folder"
+        warnings.warn(message, stacklevel=2)
 
 
 def search_one(kernel: str, configuration: dict[str, int], a, b, expected: torch.Tensor) -> dict[str, Any]:

@@ -1,0 +1,79 @@
+"""What of a choice outlives the process: two processes in each of three settings, one folder a setting."""
+# needs: cuda
+import sys
+
+import torch
+
+if not torch.cuda.is_available():
+    print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
+    sys.exit(2)
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from kernels.benchmark import keep
+
+CHILD = '''
+import sys
+import torch
+import triton
+import triton.language as tl
+
+configs = [triton.Config({"BLOCK": block}) for block in (256, 1024, 4096)]
+
+
+@triton.autotune(configs, key=["n"], cache_results="cache_results" in sys.argv)
+@triton.jit
+def kept_double_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < n)
+    tl.store(y_ptr + offsets, x * 2, mask=offsets < n)
+
+
+x = torch.randn(2**24, device="cuda")
+y = torch.empty_like(x)
+kept_double_kernel[lambda meta: (triton.cdiv(2**24, meta["BLOCK"]),)](x, y, 2**24)
+assert torch.equal(y, 2 * x)
+'''
+
+
+def process(setting, folder, child):
+    """Run the child once; say how many configurations it timed, and what lies in the folder afterwards."""
+    variables = {name: value for name, value in os.environ.items() if name != "TRITON_CACHE_AUTOTUNING"}
+    variables |= {"TRITON_CACHE_DIR": str(folder), "TRITON_PRINT_AUTOTUNING": "1"}
+    if setting == "TRITON_CACHE_AUTOTUNING=1":
+        variables["TRITON_CACHE_AUTOTUNING"] = "1"
+    command = [sys.executable, str(child), *(["cache_results"] if setting == "cache_results=True" else [])]
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr[-2000:]
+    timed = len(re.findall(r"^Autotuning kernel", done.stdout, re.MULTILINE))
+    binaries, choices = (len(list(folder.rglob(kind))) for kind in ("*.cubin", "*.autotune.json"))
+    print(f"{timed} configurations timed; on disk: {binaries} compiled kernels, {choices} choices")
+    return {"timed": timed, "binaries": binaries, "choices": choices}
+
+
+found, shown = {}, None
+for setting in ("default", "cache_results=True", "TRITON_CACHE_AUTOTUNING=1"):
+    with tempfile.TemporaryDirectory() as name:
+        child = Path(name) / "child.py"
+        child.write_text(CHILD)
+        folder = Path(name) / "cache"
+        print(f"{setting}")
+        found[setting.partition("=")[0]] = []
+        for number in (1, 2):
+            print(f"  process {number}: ", end="")
+            found[setting.partition("=")[0]].append(process(setting, folder, child))
+        for path in folder.rglob("*.autotune.json"):
+            shown = shown or (path.name, json.loads(path.read_text()))
+
+if shown:
+    print(f"\n{shown[0]} holds")
+    print(f"  key: {shown[1]['key']}")
+    for config, timings in shown[1]["configs_timings"]:
+        options = {name: config[name] for name in ("kwargs", "num_warps", "num_stages")}
+        print(f"  {options}: {timings[0] * 1e3:.1f} us")
+keep(figures=found)
