@@ -17,9 +17,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import (
     chart_activations,
     chart_autograd,
+    chart_autotune,
     chart_block_model,
     chart_curves,
     chart_ladder,
+    chart_landscape,
     chart_losses,
     chart_masking,
     chart_matmul_ladder,
@@ -40,9 +42,11 @@ from scripts.chart_svg import to_svg
 CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
     **chart_autograd.CHARTS,
     **chart_activations.CHARTS,
+    **chart_autotune.CHARTS,
     **chart_block_model.CHARTS,
     **chart_curves.CHARTS,
     **chart_ladder.CHARTS,
+    **chart_landscape.CHARTS,
     **chart_losses.CHARTS,
     **chart_masking.CHARTS,
     **chart_matmul_ladder.CHARTS,

@@ -55,7 +55,10 @@ configs = [
 ]
 tuned = triton.autotune(configs, key=["M", "N", "K"])(tuned_product_kernel)
 a, b, c = (torch.randn(4096, 4096, device="cuda").bfloat16() for _ in range(3))
-grid = lambda meta: (triton.cdiv(4096, meta["BLOCK_M"]) * triton.cdiv(4096, meta["BLOCK_N"]),)
+
+
+def grid(meta):
+    return (triton.cdiv(4096, meta["BLOCK_M"]) * triton.cdiv(4096, meta["BLOCK_N"]),)
 
 
 def seconds(call):
@@ -94,8 +97,16 @@ small = [torch.randn(64, 64, device="cuda").bfloat16() for _ in range(3)]
 plain = [triton.Config(config.kwargs, config.num_warps, config.num_stages) for config in configs[:1] * 2]
 best = triton.autotune(plain, key=["M", "N", "K"])(tuned_product_kernel)
 one = (1,)
-direct = lambda: tuned_product_kernel[one](*small, 64, 64, 64, BLOCK_M=64, BLOCK_N=64, BLOCK_K=64, num_warps=4, num_stages=4)
-looked_up = lambda: best[one](*small, 64, 64, 64)
+
+
+def direct():
+    return tuned_product_kernel[one](*small, 64, 64, 64, BLOCK_M=64, BLOCK_N=64, BLOCK_K=64, num_warps=4, num_stages=4)
+
+
+def looked_up():
+    return best[one](*small, 64, 64, 64)
+
+
 looked_up()
 found["direct_us"], found["looked_up_us"] = host_us(direct), host_us(looked_up)
 print(f"{len(configs)} configurations")

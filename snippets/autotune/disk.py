@@ -1,4 +1,4 @@
-"""What of a choice outlives the process: two processes in each of three settings, one folder a setting."""
+"""What of a choice outlives the process: two processes in each of four settings, one folder a setting."""
 # needs: cuda
 import sys
 
@@ -23,7 +23,8 @@ import torch
 import triton
 import triton.language as tl
 
-configs = [triton.Config({"BLOCK": block}) for block in (256, 1024, 4096)]
+hook = (lambda arguments: None) if "pre_hook" in sys.argv else None
+configs = [triton.Config({"BLOCK": block}, pre_hook=hook) for block in (256, 1024, 4096)]
 
 
 @triton.autotune(configs, key=["n"], cache_results="cache_results" in sys.argv)
@@ -40,6 +41,14 @@ kept_double_kernel[lambda meta: (triton.cdiv(2**24, meta["BLOCK"]),)](x, y, 2**2
 assert torch.equal(y, 2 * x)
 '''
 
+# Of each setting: its name in the record, and what the child is told.
+SETTINGS = {
+    "default": ("default", []),
+    "cache_results=True": ("cache_results", ["cache_results"]),
+    "TRITON_CACHE_AUTOTUNING=1": ("variable", []),
+    "cache_results=True, and a pre_hook": ("hook", ["cache_results", "pre_hook"]),
+}
+
 
 def process(setting, folder, child):
     """Run the child once; say how many configurations it timed, and what lies in the folder afterwards."""
@@ -47,7 +56,7 @@ def process(setting, folder, child):
     variables |= {"TRITON_CACHE_DIR": str(folder), "TRITON_PRINT_AUTOTUNING": "1"}
     if setting == "TRITON_CACHE_AUTOTUNING=1":
         variables["TRITON_CACHE_AUTOTUNING"] = "1"
-    command = [sys.executable, str(child), *(["cache_results"] if setting == "cache_results=True" else [])]
+    command = [sys.executable, str(child), *SETTINGS[setting][1]]
     done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr[-2000:]
     timed = len(re.findall(r"^Autotuning kernel", done.stdout, re.MULTILINE))
@@ -57,16 +66,16 @@ def process(setting, folder, child):
 
 
 found, shown = {}, None
-for setting in ("default", "cache_results=True", "TRITON_CACHE_AUTOTUNING=1"):
+for setting, (kept, _) in SETTINGS.items():
     with tempfile.TemporaryDirectory() as name:
         child = Path(name) / "child.py"
         child.write_text(CHILD)
         folder = Path(name) / "cache"
         print(f"{setting}")
-        found[setting.partition("=")[0]] = []
+        found[kept] = []
         for number in (1, 2):
             print(f"  process {number}: ", end="")
-            found[setting.partition("=")[0]].append(process(setting, folder, child))
+            found[kept].append(process(setting, folder, child))
         for path in folder.rglob("*.autotune.json"):
             shown = shown or (path.name, json.loads(path.read_text()))
 

@@ -45,7 +45,10 @@ def double(kernel, x):
     """Call it, and say how often the kernel was launched for that."""
     launches.zero_()
     y, n = torch.empty_like(x), x.numel()
-    grid = lambda meta: (triton.cdiv(n, meta["BLOCK"]),)
+
+    def grid(meta):
+        return (triton.cdiv(n, meta["BLOCK"]),)
+
     kernel[grid](x, y, launches, lanes, n)
     assert torch.equal(y, x * 2)
     return f"{launches.item()} launches, {kernel.best_config.kwargs}"
@@ -55,20 +58,19 @@ def double(kernel, x):
 # --8<-- [start:calls]
 x = torch.randn(1000, device=device)
 print("first call:        ", double(double_kernel, x))
-print("second call:       ", double(double_kernel, x))
-print("20 numbers:        ", double(double_kernel, x[:20]))
-print("1000 in float16:   ", double(double_kernel, x.half()))
-print("1000 once again:   ", double(double_kernel, x))
 #> first call:         4 launches, {'BLOCK': 1024}
+print("second call:       ", double(double_kernel, x))
 #> second call:        1 launches, {'BLOCK': 1024}
+print("20 numbers:        ", double(double_kernel, x[:20]))
 #> 20 numbers:         4 launches, {'BLOCK': 32}
+print("1000 in float16:   ", double(double_kernel, x.half()))
 #> 1000 in float16:    4 launches, {'BLOCK': 1024}
+print("1000 once again:   ", double(double_kernel, x))
 #> 1000 once again:    1 launches, {'BLOCK': 1024}
-for key, config in double_kernel.cache.items():
-    print(key[:2], "->", config.kwargs)
-    #> (1000, 'torch.float32') -> {'BLOCK': 1024}
-    #> (20, 'torch.float32') -> {'BLOCK': 32}
-    #> (1000, 'torch.float16') -> {'BLOCK': 1024}
+print(len(double_kernel.cache), "choices; the key of the first:")
+#> 3 choices; the key of the first:
+print(next(iter(double_kernel.cache)))
+#> (1000, 'torch.float32', 'torch.float32', 'torch.int32', 'torch.int32')
 # --8<-- [end:calls]
 
 
@@ -76,9 +78,9 @@ for key, config in double_kernel.cache.items():
 configs, clock = double_kernel.configs, {"do_bench": count_lanes}
 without_n = triton.autotune(configs, key=[], **clock)(double_kernel.fn)
 print("20 numbers first:", double(without_n, x[:20]))
-print("1000 after them: ", double(without_n, x))
-print("what 1000 need:  ", double(double_kernel, x))
 #> 20 numbers first: 4 launches, {'BLOCK': 32}
+print("1000 after them: ", double(without_n, x))
 #> 1000 after them:  1 launches, {'BLOCK': 32}
+print("what 1000 need:  ", double(double_kernel, x))
 #> what 1000 need:   1 launches, {'BLOCK': 1024}
 # --8<-- [end:stale]

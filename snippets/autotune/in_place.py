@@ -33,7 +33,12 @@ def sum_kernel(x_ptr, total_ptr, BLOCK: tl.constexpr):
 
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
-grid = lambda meta: (64 // meta["BLOCK"],)
+
+
+def grid(meta):
+    return (64 // meta["BLOCK"],)
+
+
 for cure in ({}, {"restore_value": ["x_ptr"]}):
     double_in_place = triton.autotune(configs, key=[], do_bench=run_once, **cure)
     double_in_place = double_in_place(double_in_place_kernel)

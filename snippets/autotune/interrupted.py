@@ -34,14 +34,19 @@ configs = [triton.Config({"BLOCK": block}) for block in (64, 128, 256, 512)]
 tuned = triton.autotune(configs, key=[], do_bench=interrupted_once)(halve_kernel)
 x = torch.ones(1024, device=device)
 y = torch.empty_like(x)
-grid = lambda meta: (1024 // meta["BLOCK"],)
+
+
+def grid(meta):
+    return (1024 // meta["BLOCK"],)
+
+
 try:
     tuned[grid](x, y)
 except KeyboardInterrupt:
     print(f"interrupted after {len(trials)} trials, {len(tuned.cache)} choices kept")
+    #> interrupted after 3 trials, 0 choices kept
 tuned[grid](x, y)
 print(f"called again: {len(trials)} trials in all")
-#> interrupted after 3 trials, 0 choices kept
 #> called again: 7 trials in all
 # --8<-- [end:interrupted]
 
@@ -64,7 +69,10 @@ def search(configs, time_of, file):
 
 def time_of(config):
     block = config.kwargs["BLOCK"]
-    call = lambda: halve_kernel[(1024 // block,)](x, y, BLOCK=block)
+
+    def call():
+        return halve_kernel[(1024 // block,)](x, y, BLOCK=block)
+
     return interrupted_once(call, [0.5])[0]  # in use: triton.testing.do_bench(call)
 
 
@@ -76,8 +84,8 @@ try:
 except KeyboardInterrupt:
     kept = json.loads(file.read_text())
     print(f"interrupted after {len(trials)} trials, {len(kept)} times kept")
+    #> interrupted after 3 trials, 2 times kept
 best = search(configs, time_of, file)
 print(f"called again: {len(trials)} trials in all, and {best.kwargs} it is")
-#> interrupted after 3 trials, 2 times kept
 #> called again: 5 trials in all, and {'BLOCK': 64} it is
 # --8<-- [end:kept]

@@ -38,16 +38,22 @@ def train(key, length_of, bucket_of):
     for length in lengths:
         x = torch.zeros(length_of(length), device=device)
         y, n = torch.empty_like(x), x.numel()
-        grid = lambda meta: (triton.cdiv(n, meta["BLOCK"]),)
+
+        def grid(meta):
+            return (triton.cdiv(n, meta["BLOCK"]),)
+
         tuned[grid](x, y, n, bucket_of(n))
         assert torch.all(y == 1)
     return f"{len(tuned.cache)} searches, {len(trials)} trials"
 
 
-as_it_comes = lambda length: length
+def as_it_comes(length):
+    return length
+
+
 print("every length as it comes:", train("n", as_it_comes, as_it_comes))
-print("padded to 640:           ", train("n", lambda length: 640, as_it_comes))
 #> every length as it comes: 20 searches, 80 trials
+print("padded to 640:           ", train("n", lambda length: 640, as_it_comes))
 #> padded to 640:            1 searches, 4 trials
 # --8<-- [end:lengths]
 

@@ -46,7 +46,12 @@ configs = [
 tuned = triton.autotune(configs, key=["M", "N", "K"])(tuned_product_kernel)
 size, began = 1024, time.monotonic()
 a, b, c = (torch.randn(size, size, device="cuda").bfloat16() for _ in range(3))
-grid = lambda meta: (triton.cdiv(size, meta["BLOCK_M"]) * triton.cdiv(size, meta["BLOCK_N"]),)
+
+
+def grid(meta):
+    return (triton.cdiv(size, meta["BLOCK_M"]) * triton.cdiv(size, meta["BLOCK_N"]),)
+
+
 wins, said = [0] * len(configs), [[] for _ in configs]
 for _ in range(20):
     if time.monotonic() - began > BUDGET:

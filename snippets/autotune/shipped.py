@@ -19,9 +19,9 @@ def shipped(capability, processors, m, n):
 
 
 print("H200, 4096 by 4096:", shipped((9, 0), 132, 4096, 4096))
-print("H200, 1024 by 1024:", shipped((9, 0), 132, 1024, 1024))
-print("another GPU:       ", shipped((12, 0), 170, 4096, 4096))
 #> H200, 4096 by 4096: (128, 256, 64, 8, 3)
+print("H200, 1024 by 1024:", shipped((9, 0), 132, 1024, 1024))
 #> H200, 1024 by 1024: (64, 64, 128, 4, 3)
+print("another GPU:       ", shipped((12, 0), 170, 4096, 4096))
 #> another GPU:        (64, 64, 32, 4, 3)
 # --8<-- [end:shipped]

@@ -18,7 +18,7 @@ from kernels.benchmark import alternate, keep, quantiles
 def tuned_product_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
 ):
-    # This program owns one tile of c; the blocks divide the sizes.
+    # This program owns one tile of c; the blocks divide N and K.
     tile = tl.program_id(0).to(tl.int64)
     n_columns = tl.cdiv(N, BLOCK_N)
     rows = tile // n_columns * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]  # [BLOCK_M, 1]
@@ -27,13 +27,12 @@ def tuned_product_kernel(
     a_ptrs, b_ptrs = a_ptr + rows * K + inner[None, :], b_ptr + inner[:, None] * N + columns
     total = tl.zeros((BLOCK_M, BLOCK_N), tl.float32)
     for _ in range(0, K, BLOCK_K):
-        total = tl.dot(tl.load(a_ptrs), tl.load(b_ptrs), total)
+        total = tl.dot(tl.load(a_ptrs, mask=rows < M, other=0.0), tl.load(b_ptrs), total)
         a_ptrs += BLOCK_K
         b_ptrs += BLOCK_K * N
-    tl.store(c_ptr + rows * N + columns, total)
+    tl.store(c_ptr + rows * N + columns, total, mask=rows < M)
 
 
-# --8<-- [start:stale]
 configs = [
     triton.Config({"BLOCK_M": 64, "BLOCK_N": 32, "BLOCK_K": 128}, num_warps=4, num_stages=5),
     triton.Config({"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 128}, num_warps=4, num_stages=4),
@@ -49,10 +48,12 @@ tuned = {
 def multiply(which, a, b):
     (M, K), N = a.shape, b.shape[1]
     c = torch.empty(M, N, device="cuda", dtype=a.dtype)
-    grid = lambda meta: (triton.cdiv(M, meta["BLOCK_M"]) * triton.cdiv(N, meta["BLOCK_N"]),)
+
+    def grid(meta):
+        return (triton.cdiv(M, meta["BLOCK_M"]) * triton.cdiv(N, meta["BLOCK_N"]),)
+
     tuned[which][grid](a, b, c, M, N, K)
     return c
-# --8<-- [end:stale]
 
 
 torch.manual_seed(0)

@@ -27,6 +27,7 @@ def refuse_large(BLOCK: tl.constexpr):
 def faulty_kernel(x_ptr, y_ptr, FAULT: tl.constexpr, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets)
+    tl.static_assert(FAULT != "static_assert in all", "no block will do")
     if BLOCK == 512:  # only one of the configurations is faulty
         if FAULT == "static_assert":
             tl.static_assert(BLOCK < 512, "too large")
@@ -42,8 +43,8 @@ def faulty_kernel(x_ptr, y_ptr, FAULT: tl.constexpr, BLOCK: tl.constexpr):
             x += tl.sum(tl.dot(tile, tl.trans(tile)))
         if FAULT == "shapes that do not fit":
             x += tl.arange(0, 256)
-        if FAULT == "a name that is not there":
-            x += nothing
+        if FAULT == "a function that is not there":
+            x = tl.nothing(x)
         if FAULT == "a wrong result":
             x += 1
     tl.store(y_ptr + offsets, x)
@@ -63,7 +64,7 @@ def outcome(fault):
 x, y = torch.randn(64 * 1024, device="cuda"), torch.empty(512, device="cuda")
 # --8<-- [end:survives]
 FAULTS = ["none", "static_assert", "static_assert in a helper", "an instruction that ptxas refuses", "too much shared memory"]
-FAULTS += ["shapes that do not fit", "a name that is not there", "a wrong result"]
+FAULTS += ["shapes that do not fit", "a function that is not there", "a wrong result", "static_assert in all"]
 found = {}
 for fault in FAULTS:
     with contextlib.redirect_stdout(io.StringIO()):  # Triton prints the whole listing that ptxas refuses

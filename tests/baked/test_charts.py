@@ -27,6 +27,7 @@ from tests.baked.memory_records import records_of_memory
 from tests.baked.norms_records import records_of_norms
 from tests.baked.reductions_records import records_of_reductions
 from tests.baked.tile_order_records import records_of_order
+from tests.baked.tuning_records import records_of_tuning
 from tests.baked.why_kernels_records import records_of_why_kernels
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -127,6 +128,7 @@ RECORDS |= {record["name"]: record for record in records_of_activations(syntheti
 RECORDS |= {record["name"]: record for record in records_of_reductions(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_norms(synthetic, measured)}
 RECORDS |= {record["name"]: record for record in records_of_order(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_tuning(synthetic)}
 
 
 @pytest.fixture(scope="module", params=charts.CHARTS)
@@ -183,7 +185,13 @@ def test_the_table_holds_every_number_drawn(name, monkeypatch):
     plot = Axes.plot
 
     def watch(axes: Axes, *values: Any, **options: Any) -> Any:
-        across = name.endswith("_shapes") or name in ("softmax_ladder", "norm_steps", "matmul_ladder", "precision_speed")
+        across = name.endswith("_shapes") or name in (
+            "softmax_ladder",
+            "norm_steps",
+            "matmul_ladder",
+            "precision_speed",
+            "autotune_repeat",
+        )
         exact = name in ("autograd_losses", "norm_steps", "precision_errors", "precision_sums")
         fine = name.endswith("_shapes") or name == "reductions_contention"
         digits = 9 if exact else 4 if fine else 1
