@@ -24,7 +24,7 @@ launches = 0
 
 
 @triton.jit
-def tuned_product_kernel(
+def costly_product_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
 ):
     # This program owns one tile of c; the blocks divide the sizes.
@@ -53,7 +53,7 @@ configs = [
     triton.Config(dict(BLOCK_M=m, BLOCK_N=n, BLOCK_K=k), num_warps=warps, num_stages=stages, pre_hook=count_launches)
     for m, n, k, warps, stages in TILES
 ]
-tuned = triton.autotune(configs, key=["M", "N", "K"])(tuned_product_kernel)
+tuned = triton.autotune(configs, key=["M", "N", "K"])(costly_product_kernel)
 a, b, c = (torch.randn(4096, 4096, device="cuda").bfloat16() for _ in range(3))
 
 
@@ -95,12 +95,12 @@ found["again_seconds"] = seconds(lambda: tuned[grid](a, b, c, 4096, 4096, 4096))
 # One small tile, so that the GPU is done before Python is.
 small = [torch.randn(64, 64, device="cuda").bfloat16() for _ in range(3)]
 plain = [triton.Config(config.kwargs, config.num_warps, config.num_stages) for config in configs[:1] * 2]
-best = triton.autotune(plain, key=["M", "N", "K"])(tuned_product_kernel)
+best = triton.autotune(plain, key=["M", "N", "K"])(costly_product_kernel)
 one = (1,)
 
 
 def direct():
-    return tuned_product_kernel[one](*small, 64, 64, 64, BLOCK_M=64, BLOCK_N=64, BLOCK_K=64, num_warps=4, num_stages=4)
+    return costly_product_kernel[one](*small, 64, 64, 64, BLOCK_M=64, BLOCK_N=64, BLOCK_K=64, num_warps=4, num_stages=4)
 
 
 def looked_up():

@@ -26,11 +26,6 @@ def count_lanes(call, quantiles):
     return [lanes.item()] * len(quantiles)
 
 
-@triton.autotune(
-    configs=[triton.Config({"BLOCK": block}) for block in (32, 256, 1024)],
-    key=["n"],
-    do_bench=count_lanes,  # leave it out and Triton takes the GPU's time
-)
 @triton.jit
 def double_kernel(x_ptr, y_ptr, launches_ptr, lanes_ptr, n, BLOCK: tl.constexpr):
     pid = tl.program_id(0)
@@ -39,6 +34,13 @@ def double_kernel(x_ptr, y_ptr, launches_ptr, lanes_ptr, n, BLOCK: tl.constexpr)
     tl.store(y_ptr + offsets, x * 2, mask=offsets < n)
     tl.atomic_add(lanes_ptr, 100 + BLOCK)
     tl.atomic_add(launches_ptr, 1, mask=pid == 0)
+
+
+tuned = triton.autotune(
+    configs=[triton.Config({"BLOCK": block}) for block in (32, 256, 1024)],
+    key=["n"],
+    do_bench=count_lanes,  # leave it out and Triton takes the GPU's time
+)(double_kernel)
 
 
 def double(kernel, x):
@@ -57,30 +59,29 @@ def double(kernel, x):
 
 # --8<-- [start:calls]
 x = torch.randn(1000, device=device)
-print("first call:        ", double(double_kernel, x))
+print("first call:        ", double(tuned, x))
 #> first call:         4 launches, {'BLOCK': 1024}
-print("second call:       ", double(double_kernel, x))
+print("second call:       ", double(tuned, x))
 #> second call:        1 launches, {'BLOCK': 1024}
-print("20 numbers:        ", double(double_kernel, x[:20]))
+print("20 numbers:        ", double(tuned, x[:20]))
 #> 20 numbers:         4 launches, {'BLOCK': 32}
-print("1000 in float16:   ", double(double_kernel, x.half()))
+print("1000 in float16:   ", double(tuned, x.half()))
 #> 1000 in float16:    4 launches, {'BLOCK': 1024}
-print("1000 once again:   ", double(double_kernel, x))
+print("1000 once again:   ", double(tuned, x))
 #> 1000 once again:    1 launches, {'BLOCK': 1024}
-print(len(double_kernel.cache), "choices; the key of the first:")
+print(len(tuned.cache), "choices; the key of the first:")
 #> 3 choices; the key of the first:
-print(next(iter(double_kernel.cache)))
+print(next(iter(tuned.cache)))
 #> (1000, 'torch.float32', 'torch.float32', 'torch.int32', 'torch.int32')
 # --8<-- [end:calls]
 
 
 # --8<-- [start:stale]
-configs, clock = double_kernel.configs, {"do_bench": count_lanes}
-without_n = triton.autotune(configs, key=[], **clock)(double_kernel.fn)
+without_n = triton.autotune(tuned.configs, key=[], do_bench=count_lanes)(double_kernel)
 print("20 numbers first:", double(without_n, x[:20]))
 #> 20 numbers first: 4 launches, {'BLOCK': 32}
 print("1000 after them: ", double(without_n, x))
 #> 1000 after them:  1 launches, {'BLOCK': 32}
-print("what 1000 need:  ", double(double_kernel, x))
+print("what 1000 need:  ", double(tuned, x))
 #> what 1000 need:   1 launches, {'BLOCK': 1024}
 # --8<-- [end:stale]

@@ -27,7 +27,7 @@ def double_in_place_kernel(x_ptr, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def sum_kernel(x_ptr, total_ptr, BLOCK: tl.constexpr):
+def add_up_kernel(x_ptr, total_ptr, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.atomic_add(total_ptr, tl.sum(tl.load(x_ptr + offsets)))
 
@@ -50,7 +50,7 @@ for cure in ({}, {"restore_value": ["x_ptr"]}):
     #> {}: 1 doubled is 8.0, doubled again 16.0
     #> {'restore_value': ['x_ptr']}: 1 doubled is 2.0, doubled again 4.0
 for cure in ({}, {"reset_to_zero": ["total_ptr"]}):
-    tuned_sum = triton.autotune(configs, key=[], do_bench=run_once, **cure)(sum_kernel)
+    tuned_sum = triton.autotune(configs, key=[], do_bench=run_once, **cure)(add_up_kernel)
     found = []
     for _ in range(2):
         total = torch.zeros(1, device=device)

@@ -16,16 +16,17 @@ os.environ["TRITON_PRINT_AUTOTUNING"] = "1"  # as the shell would set it, before
 import triton
 import triton.language as tl
 
-configs = [
-    triton.Config({"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64}, num_warps=4, num_stages=4),
-    triton.Config({"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64}, num_warps=8, num_stages=3),
-    triton.Config({"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 128}, num_warps=8, num_stages=4),
-]
 
-
-@triton.autotune(configs, key=["M", "N", "K"])
+@triton.autotune(
+    configs=[
+        triton.Config({"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64}, num_warps=4, num_stages=4),
+        triton.Config({"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64}, num_warps=8, num_stages=3),
+        triton.Config({"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 128}, num_warps=8, num_stages=4),
+    ],
+    key=["M", "N", "K"],
+)
 @triton.jit
-def tuned_product_kernel(
+def tuned_product(
     a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
 ):
     # This program owns one tile of c; the blocks divide the sizes.
@@ -43,24 +44,24 @@ def tuned_product_kernel(
     tl.store(c_ptr + rows * N + columns, total)
 
 
-def tuned_product(a, b):
+def multiply(a, b):
     (M, K), N = a.shape, b.shape[1]
     c = torch.empty(M, N, device=a.device, dtype=a.dtype)
 
     def grid(meta):
         return (triton.cdiv(M, meta["BLOCK_M"]) * triton.cdiv(N, meta["BLOCK_N"]),)
 
-    tuned_product_kernel[grid](a, b, c, M, N, K)
+    tuned_product[grid](a, b, c, M, N, K)
     return c
 
 
 a, b = (torch.randn(2048, 2048, device="cuda").bfloat16() for _ in range(2))
 print("the first call:")
-c = tuned_product(a, b)
+c = multiply(a, b)
 print("the second call:")
-c = tuned_product(a, b)
+c = multiply(a, b)
 print("another size:")
-half = tuned_product(a[:1024], b)
+half = multiply(a[:1024], b)
 # --8<-- [end:printed]
 for found, left in ((c, a), (half, a[:1024])):
     torch.testing.assert_close(found.float(), left.float() @ b.float(), rtol=2e-2, atol=1.0)

@@ -13,7 +13,7 @@ import triton.language as tl
 
 
 @triton.jit
-def tuned_product_kernel(
+def pruned_product_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
 ):
     # This program owns one tile of c; the blocks divide the sizes.
@@ -75,7 +75,7 @@ modeled = fits | {"perf_model": busiest, "top_k": 6}
 for prune in ({}, fits, modeled, modeled | {"top_k": 0.1}):
     trials, c = [], torch.empty_like(a)
     decorate = triton.autotune(configs, ["M", "N", "K"], prune, do_bench=count_trials)
-    tuned = decorate(tuned_product_kernel)
+    tuned = decorate(pruned_product_kernel)
     tuned[grid](a, b, c, 256, 256, 256)
     torch.testing.assert_close(c, (a.float() @ b.float()).half(), rtol=1e-2, atol=1e-1)
     print(f"{len(trials)} tried, the first with {list(tuned.best_config.kwargs.values())}")

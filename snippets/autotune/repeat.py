@@ -19,7 +19,7 @@ BUDGET = 45  # seconds
 
 
 @triton.jit
-def tuned_product_kernel(
+def repeated_product_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
 ):
     # This program owns one tile of c; the blocks divide the sizes.
@@ -43,7 +43,7 @@ configs = [
     triton.Config(dict(BLOCK_M=m, BLOCK_N=n, BLOCK_K=k), num_warps=warps, num_stages=stages)
     for m, n, k, warps, stages in TILES
 ]
-tuned = triton.autotune(configs, key=["M", "N", "K"])(tuned_product_kernel)
+tuned = triton.autotune(configs, key=["M", "N", "K"])(repeated_product_kernel)
 size, began = 1024, time.monotonic()
 a, b, c = (torch.randn(size, size, device="cuda").bfloat16() for _ in range(3))
 
@@ -66,7 +66,7 @@ expected = (a.float() @ b.float()).bfloat16()
 
 
 def launch(config):
-    return lambda: tuned_product_kernel[grid](a, b, c, size, size, size, **config.all_kwargs())
+    return lambda: repeated_product_kernel[grid](a, b, c, size, size, size, **config.all_kwargs())
 
 
 for config in configs:

@@ -15,7 +15,7 @@ from kernels.benchmark import alternate, keep, quantiles
 
 
 @triton.jit
-def tuned_product_kernel(
+def stale_product_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
 ):
     # This program owns one tile of c; the blocks divide N and K.
@@ -40,8 +40,8 @@ configs = [
     triton.Config({"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64}, num_warps=8, num_stages=3),
 ]
 tuned = {
-    "with M": triton.autotune(configs, key=["M", "N", "K"])(tuned_product_kernel),
-    "without": triton.autotune(configs, key=["N", "K"])(tuned_product_kernel),
+    "with M": triton.autotune(configs, key=["M", "N", "K"])(stale_product_kernel),
+    "without": triton.autotune(configs, key=["N", "K"])(stale_product_kernel),
 }
 
 
