@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from scripts.specimens import SHARED_BYTES, X_AND_Y, Specimen, called
+from scripts.specimens import X_AND_Y, Specimen, called
 
 MATRICES: dict[str, Any] = dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*bf16") | {"M": 4096, "N": 4096, "K": 4096}
 
