@@ -85,3 +85,11 @@ print("1000 after them: ", double(without_n, x))
 print("what 1000 need:  ", double(tuned, x))
 #> what 1000 need:   1 launches, {'BLOCK': 1024}
 # --8<-- [end:stale]
+
+
+# --8<-- [start:misspelled]
+misspelled = triton.autotune(tuned.configs, key=["N"], do_bench=count_lanes)(double_kernel)
+double(misspelled, x[:20])
+print("1000, with key N:", double(misspelled, x))
+#> 1000, with key N: 1 launches, {'BLOCK': 32}
+# --8<-- [end:misspelled]
