@@ -13,6 +13,7 @@ import os
 import re
 import subprocess
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from kernels.benchmark import keep
@@ -51,7 +52,7 @@ SETTINGS = {
 
 
 def process(setting, folder, child):
-    """Run the child once; say how many configurations it timed, and what lies in the folder afterwards."""
+    """Run the child once: how many configurations it timed, and what lies in the folder afterwards."""
     variables = {name: value for name, value in os.environ.items() if name != "TRITON_CACHE_AUTOTUNING"}
     variables |= {"TRITON_CACHE_DIR": str(folder), "TRITON_PRINT_AUTOTUNING": "1"}
     if setting == "TRITON_CACHE_AUTOTUNING=1":
@@ -61,23 +62,28 @@ def process(setting, folder, child):
     assert done.returncode == 0, done.stderr[-2000:]
     timed = len(re.findall(r"^Autotuning kernel", done.stdout, re.MULTILINE))
     binaries, choices = (len(list(folder.rglob(kind))) for kind in ("*.cubin", "*.autotune.json"))
-    print(f"{timed} configurations timed; on disk: {binaries} compiled kernels, {choices} choices")
     return {"timed": timed, "binaries": binaries, "choices": choices}
 
 
-found, shown = {}, None
-for setting, (kept, _) in SETTINGS.items():
+def two_processes(setting):
+    """What the first and the second process did in a folder of their own, and the choice that they left."""
     with tempfile.TemporaryDirectory() as name:
-        child = Path(name) / "child.py"
+        child, folder = Path(name) / "child.py", Path(name) / "cache"
         child.write_text(CHILD)
-        folder = Path(name) / "cache"
-        print(f"{setting}")
-        found[kept] = []
-        for number in (1, 2):
-            print(f"  process {number}: ", end="")
-            found[kept].append(process(setting, folder, child))
-        for path in folder.rglob("*.autotune.json"):
-            shown = shown or (path.name, json.loads(path.read_text()))
+        done = [process(setting, folder, child) for _ in range(2)]
+        left = [(path.name, json.loads(path.read_text())) for path in folder.rglob("*.autotune.json")]
+    return done, left[0] if left else None
+
+
+found, shown = {}, None
+with ThreadPoolExecutor(4) as pool:
+    for setting, (done, left) in zip(SETTINGS, pool.map(two_processes, SETTINGS), strict=True):
+        print(setting)
+        for number, row in enumerate(done, 1):
+            on_disk = f"on disk: {row['binaries']} compiled kernels, {row['choices']} choices"
+            print(f"  process {number}: {row['timed']} configurations timed; {on_disk}")
+        found[SETTINGS[setting][0]] = done
+        shown = shown or left
 
 if shown:
     print(f"\n{shown[0]} holds")

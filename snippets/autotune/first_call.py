@@ -88,8 +88,12 @@ print("what 1000 need:  ", double(tuned, x))
 
 
 # --8<-- [start:misspelled]
-misspelled = triton.autotune(tuned.configs, key=["N"], do_bench=count_lanes)(double_kernel)
-double(misspelled, x[:20])
-print("1000, with key N:", double(misspelled, x))
-#> 1000, with key N: 1 launches, {'BLOCK': 32}
+try:
+    misspelled = triton.autotune(tuned.configs, ["N"], do_bench=count_lanes)
+    misspelled = misspelled(double_kernel)
+    double(misspelled, x[:20])
+    print("1000, with key N:", double(misspelled, x))
+    #> 1000, with key N: 1 launches, {'BLOCK': 32}
+except ValueError as error:  # from Triton 3.9 on
+    print(error)
 # --8<-- [end:misspelled]

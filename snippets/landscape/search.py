@@ -181,7 +181,11 @@ for shape in SHAPES:
         print(f"no time left for {shape} and what comes after it")
         break
     name = "x".join(str(size) for size in shape)
-    shapes[name] = tried(shape, outcomes)
+    try:
+        shapes[name] = tried(shape, outcomes)
+    except Exception as error:  # an error of the GPU itself; what is done stays
+        print(f"{name} and what comes after it: {reason(error)}")
+        break
     ranked = sorted((row for row in shapes[name]["rows"] if row["us"]), key=lambda row: row["us"])
     failed = len(LIST) - len(ranked)
     print(f"\n{name}: {len(ranked)} timed, {failed} failed, the library {shapes[name]['library_us']:.1f} us")

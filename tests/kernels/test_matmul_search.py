@@ -359,7 +359,8 @@ def test_two_processes_leave_a_whole_file(own_folder):
 
 @needs("cuda")
 @pytest.mark.parametrize(("m", "n", "k"), [(1024, 1024, 1024), (16, 4096, 4096), (333, 257, 129)])
-def test_a_search_on_the_gpu(m, n, k, own_folder):
+def test_a_search_on_the_gpu(m, n, k, own_folder, monkeypatch):
+    monkeypatch.setattr(module, "search_candidates", lambda a, b: search_candidates(a, b)[:6])  # each compiles for a second
     a, b = product("cuda", m, n, k, torch.bfloat16)
     plan = matmul_search(a, b)
     tried = json.loads(kept_file(own_folder).read_text())["tried"]
