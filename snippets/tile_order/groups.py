@@ -1,5 +1,6 @@
 """One product in six orders of its tiles: checked anywhere and, on a GPU, timed, its bytes counted, its programs watched."""
 # counters: group_1 group_2 group_4 group_8 group_16 group_32
+# counters-also: everything
 import os
 import sys
 from functools import partial
