@@ -14,14 +14,10 @@ import torch
 
 from kernels.arguments import check_float_tensor, check_same_device
 from kernels.matmul_epilogue import Finish
-from kernels.matmul_hopper import matmul_hopper
-from kernels.matmul_narrow import matmul_narrow
 from kernels.matmul_plan import aligned_copy, matmul_kind, matmul_plan
-from kernels.matmul_split import matmul_split
-from kernels.matmul_tiled import matmul_tiled
+from kernels.matmul_search import MATMUL_KERNELS, matmul_search
 
 ACTIVATIONS = (None, "relu", "gelu", "gelu_tanh", "silu")
-MATMUL_KERNELS = {"tiled": matmul_tiled, "split": matmul_split, "hopper": matmul_hopper, "narrow": matmul_narrow}
 
 
 def check_matmul_arguments(a, b, bias, activation) -> None:
@@ -49,14 +45,14 @@ def check_matmul_arguments(a, b, bias, activation) -> None:
         raise ValueError(f"activation: expected None, 'relu', 'gelu', 'gelu_tanh' or 'silu', got {activation!r}")
 
 
-def matmul_forward(a, b, bias, activation: str | None, keep: bool = False) -> tuple:
+def matmul_forward(a, b, bias, activation: str | None, autotune: bool, keep: bool = False) -> tuple:
     """The product and, with `keep`, what the activation was given (the product itself where that is enough)."""
     a, b = a.resolve_neg(), b.resolve_neg()
     bias = None if bias is None else bias.resolve_neg().contiguous()
     c = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
     z = torch.empty_like(c) if keep and activation not in (None, "relu") else None
     if c.numel():
-        plan = matmul_plan(a, b)
+        plan = matmul_search(a, b) if autotune else matmul_plan(a, b)
         a, b = (aligned_copy(t) if copy else t for t, copy in zip((a, b), plan.copies, strict=True))
         finish = Finish(z, bias, activation=activation)
         precision = "ieee" if matmul_kind(a.dtype) == "ieee" else "tf32"
@@ -82,9 +78,9 @@ def matmul_slope(dc: torch.Tensor, z: torch.Tensor, activation: str | None) -> t
 
 class Matmul(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, a, b, bias, activation):
-        c, z = matmul_forward(a, b, bias, activation, keep=True)
-        ctx.activation = activation
+    def forward(ctx, a, b, bias, activation, autotune):
+        c, z = matmul_forward(a, b, bias, activation, autotune, keep=True)
+        ctx.activation, ctx.autotune = activation, autotune
         ctx.save_for_backward(a, b, bias, None if activation is None else z)
         return c
 
@@ -96,13 +92,17 @@ class Matmul(torch.autograd.Function):
             z = matmul(a, b, bias)
         dz = matmul_slope(dc, z, ctx.activation)
         needed = ctx.needs_input_grad
-        da = matmul(dz, b.mT) if needed[0] else None
-        db = matmul(a.mT, dz) if needed[1] else None
-        return da, db, dz.sum(0, dtype=torch.float32).to(bias.dtype) if needed[2] else None, None
+        da = matmul(dz, b.mT, autotune=ctx.autotune) if needed[0] else None
+        db = matmul(a.mT, dz, autotune=ctx.autotune) if needed[1] else None
+        return da, db, dz.sum(0, dtype=torch.float32).to(bias.dtype) if needed[2] else None, None, None
 
 
 def matmul(
-    a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None = None, activation: str | None = None
+    a: torch.Tensor,
+    b: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    activation: str | None = None,
+    autotune: bool = False,
 ) -> torch.Tensor:
     """Multiply two matrices, as `torch.matmul` does, add a bias and apply an activation.
 
@@ -111,6 +111,8 @@ def matmul(
         b: A matrix of k rows and n columns, with any strides, of the dtype of `a`.
         bias: What is added to each column of the product, of shape `(n,)`; one of the three dtypes. None stands for zeros.
         activation: None, `"relu"`, `"gelu"` (by its definition), `"gelu_tanh"` (its approximation) or `"silu"`.
+        autotune: Whether the first product of a shape tries many configurations on this GPU, which takes a while, and keeps
+            the fastest on disk for later processes. By default the configurations that ship are used.
 
     Returns:
         A contiguous matrix of m rows and n columns, of the dtype of `a`. The sums are computed in float32 and rounded
@@ -122,7 +124,8 @@ def matmul(
         TypeError: `a`, `b` or `bias` is no tensor or has another dtype, the dtypes of `a` and `b` differ, or `activation`
             is no string.
         ValueError: `a` or `b` has not two dimensions, their inner sizes differ, `bias` has another size, the activation is
-            unknown, the tensors lie on different devices, or a CPU tensor came while Triton's interpreter is off.
+            unknown, the tensors lie on different devices, a CPU tensor came while Triton's interpreter is off, or
+            `autotune` is asked for without a GPU.
 
     Differentiable, any number of times: the gradients are products by the same kernels.
 
@@ -139,15 +142,19 @@ def matmul(
     """
     check_matmul_arguments(a, b, bias, activation)
     if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (a, b, bias)):
-        return Matmul.apply(a, b, bias, activation)
-    return matmul_forward(a, b, bias, activation)[0]
+        return Matmul.apply(a, b, bias, activation, autotune)
+    return matmul_forward(a, b, bias, activation, autotune)[0]
 
 
 # --8<-- [start:reference]
 def matmul_reference(
-    a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None = None, activation: str | None = None
+    a: torch.Tensor,
+    b: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    activation: str | None = None,
+    autotune: bool = False,
 ) -> torch.Tensor:
-    """The same operation in plain PyTorch."""
+    """The same operation in plain PyTorch, whose library makes its own choices."""
     z = a @ b if bias is None else a @ b + bias
     gelu = torch.nn.functional.gelu
     return {

@@ -23,8 +23,11 @@ from triton.testing import do_bench
 
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_hopper import matmul_hopper
+from kernels.matmul_narrow import matmul_narrow
 from kernels.matmul_plan import (
     NAMES,
+    NARROW_NAMES,
+    NARROW_TILES,
     TILES,
     MatmulPlan,
     aligned_copy,
@@ -37,7 +40,12 @@ from kernels.matmul_plan import (
 from kernels.matmul_split import matmul_split
 from kernels.matmul_tiled import matmul_tiled
 
-SEARCHED_KERNELS: dict[str, Callable] = {"tiled": matmul_tiled, "split": matmul_split, "hopper": matmul_hopper}
+MATMUL_KERNELS: dict[str, Callable] = {
+    "tiled": matmul_tiled,
+    "split": matmul_split,
+    "hopper": matmul_hopper,
+    "narrow": matmul_narrow,
+}
 # Of the portable kernel, beside the tiles that ship: BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M, num_warps, num_stages.
 MORE_TILES: dict[str, list[tuple[int, ...]]] = {
     "half": [
@@ -114,6 +122,11 @@ def search_candidates(a: torch.Tensor, b: torch.Tensor) -> list[tuple[str, dict[
     if shipped.kernel == "split":
         n_blocks = -(-a.shape[1] // shipped.configuration["BLOCK_K"])
         found += [("split", shipped.configuration | {"parts": parts}) for parts in SPLIT_PARTS if parts <= n_blocks]
+    if shipped.kernel == "narrow":
+        few, n_blocks = min(a.shape[0], b.shape[1]), -(-a.shape[1] // shipped.configuration["BLOCK_K"])
+        tiles = [tile for columns, tile in NARROW_TILES[kind].items() if few <= columns or columns >= 64]
+        found += [("narrow", shipped.configuration | {"parts": parts}) for parts in (1, *SPLIT_PARTS) if parts <= n_blocks]
+        found += [("narrow", shipped.configuration | dict(zip(NARROW_NAMES, tile, strict=True))) for tile in tiles]
     once: dict[str, tuple[str, dict[str, int]]] = {}
     for candidate in found:
         once.setdefault(candidate_name(*candidate), candidate)
@@ -170,7 +183,7 @@ def search_one(kernel: str, configuration: dict[str, int], a, b, expected: torch
     precision = "ieee" if matmul_kind(a.dtype) == "ieee" else "tf32"
 
     def call() -> torch.Tensor:
-        return SEARCHED_KERNELS[kernel](a, b, c, Finish(), precision, configuration)
+        return MATMUL_KERNELS[kernel](a, b, c, Finish(), precision, configuration)
 
     try:
         if not agrees(call(), expected):
@@ -224,7 +237,7 @@ def search_all(a: torch.Tensor, b: torch.Tensor, shipped: MatmulPlan) -> MatmulP
                 if expected is None:
                     expected = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
                     precision = "ieee" if matmul_kind(a.dtype) == "ieee" else "tf32"
-                    SEARCHED_KERNELS[shipped.kernel](a, b, expected, Finish(), precision, shipped.configuration)
+                    MATMUL_KERNELS[shipped.kernel](a, b, expected, Finish(), precision, shipped.configuration)
                 kept[name] = search_one(kernel, configuration, a, b, expected)
                 write_tried(path, key, list(kept.values()))
             tried.append(kept[name])

@@ -91,7 +91,7 @@ def tile_order(record: Record) -> Chart:
     alt += f"Above, the rate from zero. {' '.join(said)} Below, bytes. {' '.join(counted)}"
     table: list[list[Any]] = []
     for shape in shapes:
-        read = shape.megabytes or [None] * 6
+        read: list[float | None] = [*shape.megabytes] or [None] * 6
         table += [
             [shape.shape, group, *row["ms"], rate_of(row), count]
             for group, row, count in zip(GROUPS, shape.rows, read, strict=True)

@@ -18,7 +18,8 @@ def step(
     arguments |= dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M"), sides, strict=False))
     num_warps, num_stages = options
     launch = {"num_warps": num_warps, "num_stages": num_stages}
-    return Specimen(f"{FOLDER}/{kernel}", label, *bounds, arguments=arguments, options=launch)
+    registers, shared, spills = (*bounds, 0)[:3]
+    return Specimen(f"{FOLDER}/{kernel}", label, registers, shared, spills, arguments=arguments, options=launch)
 
 
 def naive(kernel: str) -> Specimen:

@@ -1,16 +1,18 @@
 """kernels.matmul and kernels.scaled_matmul against float64: every kernel, layout, size, activation and gradient."""
 
 import contextlib
+import importlib
 
 import pytest
 import torch
 
 from kernels import matmul, scaled_matmul
-from kernels.matmul import ACTIVATIONS, MATMUL_KERNELS, matmul_reference
+from kernels.matmul import ACTIVATIONS, matmul_reference
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_hopper import matmul_hopper
 from kernels.matmul_narrow import matmul_narrow
 from kernels.matmul_plan import TILES, matmul_plan, planned
+from kernels.matmul_search import MATMUL_KERNELS
 from kernels.matmul_split import matmul_split
 from kernels.matmul_tiled import matmul_tiled
 from tests.interpreter import only_touching
@@ -323,6 +325,29 @@ def test_few_tiles_and_many_terms_are_split():
     assert planned(16, 8192, 8192, "half", "rows", "rows", "sm_100", 148).kernel == "split"
     assert planned(512, 65536, 512, "half", "rows", "rows", "sm_90", 132).configuration["parts"] == 8
     assert planned(512, 65536, 512, "half", "rows", "rows", "sm_80", 108).kernel == "split"
+
+
+def test_autotune_asks_the_search_for_every_product(device, monkeypatch):
+    a, b, bias = (t.requires_grad_() for t in given(20, 24, 16, torch.float32, device))
+    asked: list[tuple] = []
+    module = importlib.import_module("kernels.matmul")  # the package's attribute of that name is the function
+    monkeypatch.setattr(module, "matmul_search", lambda a, b: (asked.append((*a.shape, b.shape[1])), matmul_plan(a, b))[1])
+    c = matmul(a, b, bias, "silu", autotune=True)
+    assert_matmul(c.detach(), a.detach(), b.detach(), bias.detach(), "silu")
+    assert asked == [(20, 16, 24)]
+    c.sum().backward()
+    assert sorted(asked) == [(16, 20, 24), (20, 16, 24), (20, 24, 16)]
+    matmul(a, b)
+    assert len(asked) == 3
+
+
+def test_autotune_is_refused_where_nothing_can_be_timed(device):
+    a, b, _ = given(20, 24, 16, torch.float32, device)
+    if device == "cpu":
+        with pytest.raises(ValueError, match="^a: expected a CUDA tensor, because a search compares times on a GPU"):
+            matmul(a, b, autotune=True)
+    else:
+        assert_matmul(matmul(a, b, autotune=True), a, b)
 
 
 # Bad input.

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from kernels import matmul_search as module
-from kernels.matmul_plan import MatmulPlan, matmul_plan
+from kernels.matmul_plan import MatmulPlan, matmul_plan, planned
 from kernels.matmul_search import cache_folder, matmul_search, search_candidates, search_file, search_key
 from tests.kernels.matmul_numerics import assert_matmul
 from tests.kernels.numerics import random
@@ -198,7 +198,7 @@ def test_what_fails_has_a_reason_and_is_not_chosen(timed, device, own_folder):
 
 
 def test_a_wrong_result_is_not_chosen(timed, device, own_folder, monkeypatch):
-    right = module.SEARCHED_KERNELS["tiled"]
+    right = module.MATMUL_KERNELS["tiled"]
 
     def wrong(a, b, c, finish, precision, configuration):
         right(a, b, c, finish, precision, configuration)
@@ -206,7 +206,7 @@ def test_a_wrong_result_is_not_chosen(timed, device, own_folder, monkeypatch):
             c[-1, -1] += 5
         return c
 
-    monkeypatch.setitem(module.SEARCHED_KERNELS, "tiled", wrong)
+    monkeypatch.setitem(module.MATMUL_KERNELS, "tiled", wrong)
     timed(4.0, 3.0, 2.0)  # the second candidate is not timed
     assert matmul_search(*product(device)).configuration == SIZES[3][1]
     assert json.loads(kept_file(own_folder).read_text())["tried"][1]["failure"] == "another result"
@@ -267,8 +267,8 @@ def test_unaligned_matrices_are_tried_as_they_will_be_multiplied(timed, device, 
     a, b = product(device)
     monkeypatch.setattr(module, "matmul_plan", lambda a, b: MatmulPlan("tiled", SMALL, "why", (True, False)))
     seen = []
-    right = module.SEARCHED_KERNELS["tiled"]
-    monkeypatch.setitem(module.SEARCHED_KERNELS, "tiled", lambda a, *rest: (seen.append(a.stride(0)), right(a, *rest))[1])
+    right = module.MATMUL_KERNELS["tiled"]
+    monkeypatch.setitem(module.MATMUL_KERNELS, "tiled", lambda a, *rest: (seen.append(a.stride(0)), right(a, *rest))[1])
     assert matmul_search(a[:, :23], b[:23]).copies == (True, False)
     assert set(seen) == {24}
 
@@ -315,8 +315,19 @@ def test_every_candidate_gives_the_product(m, n, k, dtype, device):
     precision = "ieee" if dtype == torch.float32 else "tf32"
     for kernel, configuration in candidates if device == "cpu" else candidates[:1]:
         c = torch.full((m, n), torch.nan, dtype=dtype, device=device)
-        module.SEARCHED_KERNELS[kernel](a, b, c, module.Finish(), precision, configuration)
+        module.MATMUL_KERNELS[kernel](a, b, c, module.Finish(), precision, configuration)
         assert_matmul(c, a, b)
+
+
+def test_a_narrow_product_is_offered_other_parts_and_tiles(monkeypatch):
+    monkeypatch.setattr(module, "matmul_family", lambda device: ("sm_90", 132))
+    a, b = torch.empty(16, 8192, dtype=torch.float16), torch.empty(8192, 8192, dtype=torch.float16)
+    shipped = planned(16, 8192, 8192, "half", "rows", "rows", "sm_90", 132)
+    monkeypatch.setattr(module, "matmul_plan", lambda a, b: shipped)
+    narrow = [configuration for kernel, configuration in search_candidates(a, b) if kernel == "narrow"]
+    assert narrow[0] == shipped.configuration
+    assert len({configuration["parts"] for configuration in narrow}) > 3
+    assert len({configuration["NARROW"] for configuration in narrow}) > 2
 
 
 def test_a_hopper_gpu_is_offered_the_hopper_kernel(monkeypatch):
@@ -368,4 +379,4 @@ def test_a_search_on_the_gpu(m, n, k, own_folder, monkeypatch):
     assert plan.configuration in [entry["configuration"] for entry in tried if entry["ms"] == best]
     a, b = (module.aligned_copy(t) if copy else t for t, copy in zip((a, b), plan.copies, strict=True))
     c = torch.full((m, n), torch.nan, dtype=a.dtype, device="cuda")
-    assert_matmul(module.SEARCHED_KERNELS[plan.kernel](a, b, c, module.Finish(), "tf32", plan.configuration), a, b)
+    assert_matmul(module.MATMUL_KERNELS[plan.kernel](a, b, c, module.Finish(), "tf32", plan.configuration), a, b)
