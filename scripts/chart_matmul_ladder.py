@@ -15,7 +15,7 @@ STEPS = {
     "wide": "5. and a wider tile",
     "descriptors": "6. descriptors",
     "persistent": "7. persistent",
-    "specialized": "8. warps with trades",
+    "specialized": "8. specialized warps",
     "whole": "tiles, sums whole",
     "split": "9. sums in 8 parts",
     "eager": "cuBLAS",

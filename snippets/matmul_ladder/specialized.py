@@ -1,4 +1,4 @@
-"""Warps with trades: some only load, the others only multiply. The compiler divides them, asked by one word."""
+"""Specialized warps: some only load, the others only multiply. The compiler divides them, asked by one word."""
 # counters: specialized
 # counters-also: everything
 import os
