@@ -15,7 +15,8 @@ import torch
 from kernels.arguments import check_float_tensor, check_same_device
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_plan import aligned_copy, matmul_kind, matmul_plan
-from kernels.matmul_search import MATMUL_KERNELS, matmul_search
+from kernels.matmul_routes import MATMUL_KERNELS
+from kernels.matmul_search import matmul_search
 
 ACTIVATIONS = (None, "relu", "gelu", "gelu_tanh", "silu")
 

@@ -2,28 +2,18 @@
 
 `matmul_plan` takes what was measured once, on the GPUs that it names. Here the GPU at hand is asked: every candidate
 multiplies the matrices given, what comes out is compared with what the shipped configuration gives, and the fastest is
-kept. The file is written after every candidate, so an interrupted search goes on where it stopped. The folder is
-BLOCKWISE_CACHE where that is set, else `blockwise` in the user's cache folder; delete it and nothing is remembered.
+kept. The file is written after every candidate, so an interrupted search goes on where it stopped.
 """
 
-import hashlib
-import json
-import os
-import tempfile
-import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import torch
-import triton
 from triton.compiler.errors import CompilationError
 from triton.runtime.errors import OutOfResources, PTXASError
 from triton.testing import do_bench
 
 from kernels.matmul_epilogue import Finish
-from kernels.matmul_hopper import matmul_hopper
-from kernels.matmul_narrow import matmul_narrow
 from kernels.matmul_plan import (
     NAMES,
     NARROW_NAMES,
@@ -37,15 +27,9 @@ from kernels.matmul_plan import (
     matmul_plan,
     planned,
 )
-from kernels.matmul_split import matmul_split
-from kernels.matmul_tiled import matmul_tiled
+from kernels.matmul_routes import MATMUL_KERNELS
+from kernels.matmul_tried import candidate_name, read_tried, search_file, search_key, write_tried
 
-MATMUL_KERNELS: dict[str, Callable] = {
-    "tiled": matmul_tiled,
-    "split": matmul_split,
-    "hopper": matmul_hopper,
-    "narrow": matmul_narrow,
-}
 # Of the portable kernel, beside the tiles that ship: BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M, num_warps, num_stages.
 MORE_TILES: dict[str, list[tuple[int, ...]]] = {
     "half": [
@@ -79,29 +63,6 @@ HOPPER_CHANGES: list[dict[str, int]] = [
 SPLIT_PARTS = (2, 4, 8, 16, 32, 64)
 
 found_plans: dict[tuple, MatmulPlan] = {}
-
-
-def cache_folder() -> Path:
-    """Where the results of searches are kept."""
-    own = os.environ.get("BLOCKWISE_CACHE")
-    return Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "blockwise"
-
-
-def search_key(a: torch.Tensor, b: torch.Tensor) -> dict[str, Any]:
-    """All that the best configuration may depend on, as it stands in the file."""
-    layouts = [matmul_layout(matrix) or f"strides {matrix.stride()}" for matrix in (a, b)]
-    gpu = torch.cuda.get_device_name(a.device)
-    names = {"gpu": gpu, "triton": triton.__version__, "dtype": str(a.dtype).removeprefix("torch.")}
-    return names | {"products": matmul_kind(a.dtype), "layouts": layouts, "m": a.shape[0], "n": b.shape[1], "k": a.shape[1]}
-
-
-def search_file(key: dict[str, Any]) -> Path:
-    digest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()[:16]
-    return cache_folder() / f"matmul-{key['m']}x{key['n']}x{key['k']}-{key['dtype']}-{digest}.json"
-
-
-def candidate_name(kernel: str, configuration: dict[str, int]) -> str:
-    return json.dumps([kernel, configuration], sort_keys=True)
 
 
 def search_candidates(a: torch.Tensor, b: torch.Tensor) -> list[tuple[str, dict[str, int]]]:
@@ -147,33 +108,6 @@ def agrees(c: torch.Tensor, expected: torch.Tensor) -> bool:
     c, expected = c.float(), expected.float()
     largest = expected.nan_to_num(0.0, 0.0, 0.0).abs().max().item()
     return torch.allclose(c, expected, rtol=0.02, atol=0.02 * largest, equal_nan=True)
-
-
-def read_tried(path: Path, key: dict[str, Any]) -> list[dict[str, Any]]:
-    """What earlier searches have left; nothing where there is no such file, or one that says something else."""
-    try:
-        kept = json.loads(path.read_text(encoding="utf-8"))
-        whole = kept["key"] == key and all({"kernel", "configuration", "ms"} <= entry.keys() for entry in kept["tried"])
-        return kept["tried"] if whole else []
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return []
-
-
-def write_tried(path: Path, key: dict[str, Any], tried: list[dict[str, Any]]) -> None:
-    """Leave a whole file or none: another process may read it, and this one may be interrupted."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, part = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                json.dump({"key": key, "tried": tried}, file, indent=1)
-            os.replace(part, path)
-        except BaseException:
-            Path(part).unlink(missing_ok=True)
-            raise
-    except OSError as error:
-        message = f"the search for a matmul configuration is not kept: {error}; set BLOCKWISE_CACHE to a folder"
-        warnings.warn(message, stacklevel=2)
 
 
 def search_one(kernel: str, configuration: dict[str, int], a, b, expected: torch.Tensor) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import torch
 from kernels.arguments import HOW_TO_INTERPRET, INTERPRETED, check_float_tensor, check_same_device
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_plan import matmul_plan
-from kernels.matmul_search import MATMUL_KERNELS
+from kernels.matmul_routes import MATMUL_KERNELS
 
 OUT_DTYPES = (torch.bfloat16, torch.float16, torch.float32)
 

@@ -12,7 +12,7 @@ from kernels.matmul_epilogue import Finish
 from kernels.matmul_hopper import matmul_hopper
 from kernels.matmul_narrow import matmul_narrow
 from kernels.matmul_plan import TILES, matmul_plan, planned
-from kernels.matmul_search import MATMUL_KERNELS
+from kernels.matmul_routes import MATMUL_KERNELS
 from kernels.matmul_split import matmul_split
 from kernels.matmul_tiled import matmul_tiled
 from tests.interpreter import only_touching

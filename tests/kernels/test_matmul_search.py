@@ -6,10 +6,12 @@ import os
 
 import pytest
 import torch
+import triton
 
 from kernels import matmul_search as module
 from kernels.matmul_plan import MatmulPlan, matmul_plan, planned
-from kernels.matmul_search import cache_folder, matmul_search, search_candidates, search_file, search_key
+from kernels.matmul_search import matmul_search, search_candidates
+from kernels.matmul_tried import cache_folder, search_file, search_key
 from tests.kernels.matmul_numerics import assert_matmul
 from tests.kernels.numerics import random
 from tests.needs import needs
@@ -103,7 +105,7 @@ def test_the_file_says_what_was_tried(timed, device, own_folder):
     path = kept_file(own_folder)
     assert path == search_file(search_key(a, b)) and path.name.startswith("matmul-20x30x24-float32-")
     kept = json.loads(path.read_text())
-    assert kept["key"]["gpu"] == "Some GPU" and kept["key"]["triton"] == module.triton.__version__
+    assert kept["key"]["gpu"] == "Some GPU" and kept["key"]["triton"] == triton.__version__
     assert [(entry["kernel"], entry["configuration"]) for entry in kept["tried"]] == SIZES
     assert [entry["ms"] for entry in kept["tried"]] == [4.0, 3.0, 1.0, 2.0]
 
@@ -245,7 +247,7 @@ def test_the_key_holds_all_that_the_choice_may_depend_on(timed, device, own_fold
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda device=None: "Another GPU")
     forget()
     matmul_search(a, b)
-    monkeypatch.setattr(module.triton, "__version__", "99.0")
+    monkeypatch.setattr(triton, "__version__", "99.0")
     forget()
     matmul_search(a, b)
     assert len(list(own_folder.iterdir())) == len(cases) + 2
