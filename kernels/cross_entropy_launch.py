@@ -21,8 +21,11 @@ def cross_entropy_multiprocessors(device: torch.device) -> int:
     return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
 
 
-def cross_entropy_plan(n_columns: int, element_size: int, gradient: bool) -> tuple:
-    """The kernel for rows of this length, its rows a program, its programs a multiprocessor, and its constants."""
+def cross_entropy_plan(n_columns: int, element_size: int, gradient: bool, few: bool = False) -> tuple:
+    """The kernel for rows of this length, its rows a program, its programs a multiprocessor, and its constants.
+
+    `few` says that there is a multiprocessor for every row, so that a program may be as large as one can hold.
+    """
     if n_columns <= 8192:
         block = triton.next_power_of_2(n_columns)
         rows = max(1, 1024 // block)
@@ -34,7 +37,7 @@ def cross_entropy_plan(n_columns: int, element_size: int, gradient: bool) -> tup
         lanes, num_warps, resident = (1024, 8, 3) if n_columns * element_size <= 2**17 else (4096, 32, 1)
         meta = {"LANES": lanes, "VECTOR": vector, "num_warps": num_warps}
         return cross_entropy_gradient_kernel, 1, resident, meta
-    lanes = 256 if n_columns <= 65536 else 512
+    lanes = 256 if n_columns <= 65536 else 2048 if few else 512
     return cross_entropy_long_kernel, 1, 2**16, {"LANES": lanes, "VECTOR": vector, "num_warps": lanes // 64}
 
 
@@ -42,8 +45,10 @@ def cross_entropy_launch(logits, target, options, counts, loss=None, dlogits=Non
     """Write the loss, the gradient, or both, whichever is given; with `ready`, nothing if `dloss` is one."""
     n_rows, n_columns = logits.shape
     ignore_index, reduction = options
-    kernel, rows, resident, meta = cross_entropy_plan(n_columns, logits.element_size(), dlogits is not None)
-    programs = min(cross_entropy_multiprocessors(logits.device) * resident, (n_rows + rows - 1) // rows)
+    multiprocessors = cross_entropy_multiprocessors(logits.device)
+    few = n_rows <= multiprocessors
+    kernel, rows, resident, meta = cross_entropy_plan(n_columns, logits.element_size(), dlogits is not None, few)
+    programs = min(multiprocessors * resident, (n_rows + rows - 1) // rows)
     grid, sizes = (programs,), (n_rows, n_columns, ignore_index)
     whole = loss is not None and reduction != "none"
     parts, arrived = (findings(logits, 2 * programs), arrivals(logits, 1)) if whole else (None, None)
