@@ -351,6 +351,20 @@ def write_tile_order() -> None:
         records.write_text(DOCS / "generated" / "tile_order.html", html_text)
 
 
+def write_picker() -> None:
+    """The configuration picker: its data, and its element, of the machine whose numbers the text gives."""
+    from scripts import picker
+
+    path = records.record_path(primary_machine(), "program", picker.NAME)
+    if not path.exists():
+        return  # before the first bake there is nothing to choose from
+    given = picker.data(records.read(path))
+    if given["shapes"]:
+        records.write_text(DOCS / "data" / "picker.json", json.dumps(given, ensure_ascii=False, separators=(",", ":")) + "\n")
+        element = picker.element_html(given, f"{TO_ROOT}data/picker.json")
+        records.write_text(DOCS / "generated" / "picker.html", element)
+
+
 def main() -> int:
     for folder in ("programs", "data", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
@@ -366,6 +380,7 @@ def main() -> int:
         write_traces()
         write_dances()
         write_tile_order()
+        write_picker()
         write_json(DOCS / "generated" / "figures.json", figures())
     except records.RecordError as error:
         print(error, file=sys.stderr)

@@ -8,6 +8,7 @@ const MODULES = {
   "broadcast-explorer": "./broadcast-explorer.js",
   "offset-calculator": "./offset-calculator.js",
   "tile-order": "./tile-order.js",
+  "config-picker": "./picker.js",
 };
 const seen = new WeakSet();
 

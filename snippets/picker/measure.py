@@ -186,6 +186,15 @@ def try_triton(configuration, outcome, driver, limits, a, b, c):
         return {"shared": getattr(outcome.metadata, "shared", None), "failure": reason(error)}
 
 
+INSTRUCTIONS = ("wgmma.mma_async", "mma.sync", "ldmatrix", "cp.async.cg", "cp.async.wait_group", "bar.sync")
+
+
+def instructions(outcome):
+    """How often some instructions stand in the PTX that Triton made of a configuration; it unrolls what it repeats."""
+    text = getattr(outcome, "asm", {}).get("ptx", "")
+    return {name.replace(".", "_"): text.count(name) for name in INSTRUCTIONS} if text else None
+
+
 def cuda_product(library, a, b, c):
     stream = torch.cuda.current_stream().cuda_stream
     return library.launch(a.data_ptr(), b.data_ptr(), c.data_ptr(), a.shape[0], b.shape[1], a.shape[1], stream)
@@ -302,6 +311,7 @@ def measure():
     texts = {"triton": varying([triton_source(*each) for each in CONFIGURATIONS])}
     texts["cuda"] = varying([cuda_source(*each) for each in CONFIGURATIONS])
     figures = {"configurations": CONFIGURATIONS, "texts": texts, "shapes": shapes, "limits": limits}
+    figures["instructions"] = [instructions(outcome) for outcome in outcomes]
     keep(figures=figures | {"seconds": round(time.monotonic() - BEGAN, 1)})
     sys.stdout.flush()
     if None in outcomes or None in libraries:
