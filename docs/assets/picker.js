@@ -42,9 +42,10 @@ function lineHtml([, indent, code, comment], changed) {
 
 // The first changed line comes into view within its pane; the page stays where it is.
 function reveal(pane) {
-  const [first, last] = [...pane.querySelectorAll("mark")].flatMap((mark, at, all) => (at && at < all.length - 1 ? [] : [mark]));
+  const marks = [...pane.querySelectorAll("mark")];
+  const [first, last] = [marks[0], marks.at(-1)];
   if (!first) return;
-  const end = (last ?? first).offsetTop + (last ?? first).offsetHeight;
+  const end = last.offsetTop + last.offsetHeight;
   if (first.offsetTop < pane.scrollTop || end > pane.scrollTop + pane.clientHeight) pane.scrollTop = first.offsetTop - pane.clientHeight / 4;
 }
 

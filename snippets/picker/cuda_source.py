@@ -5,7 +5,6 @@
 """
 import sys
 
-# --8<-- [start:source]
 SOURCE = r"""
 // c = a @ b for row-major bf16 matrices with sums in float32, for one configuration:
 // tiles of @m@ x @n@, @k@ terms a step, @warps@ warps, @stages@ stages.
@@ -155,7 +154,6 @@ extern "C" int launch(const bf16* a, const bf16* b, bf16* c, int64_t M, int64_t 
   return cudaGetLastError();
 }
 """
-# --8<-- [end:source]
 # BLOCK_M, BLOCK_N, BLOCK_K, warps, stages.
 CONFIGURATIONS = [
     (64, 64, 32, 4, 3), (64, 64, 64, 4, 3), (64, 128, 64, 4, 3), (128, 64, 64, 4, 3),
@@ -178,16 +176,18 @@ def warp_grid(m, n, warps):
 def cuda_source(m, n, k, warps, stages):
     """The CUDA C++ for tiles of m by n, k terms a step, so many warps and stages."""
     threads = 32 * warps
-    if stages < 2 or k % 16 or m * k // 8 % threads or n * k // 8 % threads or threads % (n // 8) or threads % (k // 8):
-        raise ValueError(f"{m} by {n} by {k}, {warps} warps, {stages} stages: the copies cannot be shared out evenly")
+    uneven = [m * k // 8 % threads, n * k // 8 % threads, threads % (n // 8), threads % (k // 8)]
+    if stages < 2 or k % 16 or any(uneven):
+        raise ValueError(f"{m} by {n} by {k} cannot be shared out among {warps} warps in {stages} stages")
     warps_m, warps_n = warp_grid(m, n, warps)
     part_m, part_n = m // warps_m, n // warps_n
     row_a, row_b = k + 8, n + 8
     numbers = {
         "m": m, "n": n, "k": k, "warps": warps, "stages": stages, "threads": threads,
         "ahead": stages - 1, "waiting": stages - 2, "warps_m": warps_m, "warps_n": warps_n,
-        "part_m": part_m, "part_n": part_n, "pieces_m": part_m // 16, "pieces_n": part_n // 16, "pieces_8": part_n // 8,
-        "sums": part_m * part_n // 32, "row_a": row_a, "row_b": row_b, "slice_a": m * row_a, "slice_b": k * row_b,
+        "part_m": part_m, "part_n": part_n, "sums": part_m * part_n // 32,
+        "pieces_m": part_m // 16, "pieces_n": part_n // 16, "pieces_8": part_n // 8,
+        "row_a": row_a, "row_b": row_b, "slice_a": m * row_a, "slice_b": k * row_b,
         "shared": stages * (m * row_a + k * row_b) * 2, "chunks_a": k // 8, "chunks_b": n // 8,
         "rows_a": threads // (k // 8), "rows_b": threads // (n // 8),
         "copies_a": m * k // 8 // threads, "copies_b": n * k // 8 // threads,

@@ -26,7 +26,6 @@ BEGAN, BUDGET, TO_COMPILE = time.monotonic(), 85, 50  # seconds: for all, and fo
 SHAPES = [(4096, 4096, 4096), (8192, 8192, 512), (1024, 1024, 1024)]
 
 
-# --8<-- [start:kernel]
 @triton.jit
 def picker_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K, GROUP_M: tl.constexpr,
@@ -52,7 +51,6 @@ def picker_kernel(
         a_ptrs += BLOCK_K
         b_ptrs += BLOCK_K * N
     tl.store(c_ptr + rows * N + columns, total, mask=(rows < M) & (columns < N))
-# --8<-- [end:kernel]
 
 
 LAUNCH = """
@@ -106,7 +104,6 @@ def reason(error):
     return f"{type(error).__name__}: {lines[0 if 'resource' in lines[0] else -1][:200]}"
 
 
-# --8<-- [start:nvcc]
 def build(configuration, nvcc, target, folder):
     """Compile the CUDA C++ of one configuration into a library and load it; or the reason why there is none."""
     name = os.path.join(folder, "x".join(map(str, configuration)))
@@ -124,7 +121,6 @@ def build(configuration, nvcc, target, folder):
     library.launch.argtypes = [ctypes.c_void_p] * 3 + [ctypes.c_int64] * 3 + [ctypes.c_void_p]
     library.meaning.restype = ctypes.c_char_p
     return library
-# --8<-- [end:nvcc]
 
 
 def compile_triton(configuration, a):
@@ -252,7 +248,7 @@ def tried(shape, outcomes, libraries, driver, limits):
                 calls.append(lambda configuration=configuration: triton_product(configuration, a, b, c))
             else:
                 calls.append(lambda library=library: cuda_product(library, a, b, c))
-    eager, *times = [[round(ms * 1e3, 2) for ms in quantiles(measured)] for measured in alternate(calls, seconds=0.05)]
+    eager, *times = [[round(ms * 1e3, 2) for ms in quantiles(measured)] for measured in alternate(calls, seconds=0.1)]
     for row, (low, middle, high) in zip(alive, times, strict=True):
         row |= {"us_p20": low, "us": middle, "us_p80": high, "tflops": round(2 * m * n * k / middle / 1e6, 1)}
     found = {"eager_us": eager[1], "eager_tflops": round(2 * m * n * k / eager[1] / 1e6, 1)}

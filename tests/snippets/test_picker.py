@@ -133,6 +133,12 @@ def test_too_much_shared_memory_is_refused_by_the_driver_and_not_by_the_kernel(t
     assert product(built(cuda_source(*too_large), tmp_path), 256, 128, 128)[0] == 1
 
 
+@pytest.mark.parametrize("sizes", [(64, 64, 32, 4, 1), (64, 64, 24, 4, 3), (16, 64, 32, 16, 3), (64, 96, 32, 4, 3)], ids=label)
+def test_configurations_that_cannot_be_shared_out_are_refused(sizes):
+    with pytest.raises(ValueError, match="by"):
+        cuda_source(*sizes)
+
+
 FAULTS = {
     "a slice read before it has arrived": ("cp.async.wait_group 1;", "cp.async.wait_group 2;"),
     "no barrier": ("__syncthreads();", ""),
