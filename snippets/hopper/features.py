@@ -57,6 +57,7 @@ def feature_kernel(
 # --8<-- [end:kernel]
 
 
+# --8<-- [start:pointers]
 @triton.jit
 def pointer_feature_kernel(
     a_ptr, b_ptr, c_ptr, M, N, K,
@@ -79,6 +80,7 @@ def pointer_feature_kernel(
         a_ptrs += BLOCK_K
         b_ptrs += BLOCK_K * N
     tl.store(c_ptr + rows[:, None] * N + columns[None, :], total)
+# --8<-- [end:pointers]
 
 
 # --8<-- [start:compile]
