@@ -70,6 +70,10 @@ def folded_linear_kernel(
 
 
 # --8<-- [start:fold]
+device = "cuda" if torch.cuda.is_available() else "cpu"
+PROGRAMS = torch.cuda.get_device_properties(0).multi_processor_count if device == "cuda" else 3
+
+
 def prepare(ln_weight, ln_bias, weight, bias):
     """What the fold needs of the parameters: W', the sums u of its rows, and v."""
     folded = (weight.float() * ln_weight.float()).to(weight.dtype)
@@ -114,10 +118,6 @@ def relative(y, expected):
 
 
 # --8<-- [start:check]
-device = "cuda" if torch.cuda.is_available() else "cpu"
-PROGRAMS = torch.cuda.get_device_properties(0).multi_processor_count if device == "cuda" else 3
-
-
 def layer(M, K, N, ratio=0.0):
     """Rows whose mean is `ratio` times their spread, and the parameters of a norm and a linear layer."""
     x, weight = torch.randn(M, K, device=device) + ratio, torch.randn(N, K, device=device) / K**0.5

@@ -11,13 +11,14 @@ if not torch.cuda.is_available():
 
 import triton
 import triton.language as tl
-from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels.benchmark import Benchmark, keep
 from kernels.matmul import matmul
 
-
 # --8<-- [start:kernel]
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+
 @triton.jit
 def residual_product_kernel(
     a_desc, b_desc, residual_ptr, c_ptr, M, N, K,

@@ -132,18 +132,17 @@ LOOKED_FOR = {
     "descriptor made": ("ttng.tensormap_create", "tensormap.cp_fenceproxy"),
     "warps divided": ("ttg.warp_specialize", "setmaxnreg"),
 }
-table = ["in TTGIR, in PTX  " + "".join(f"{name:>12}" for name in WAYS)]
+print("in TTGIR, in PTX  " + "".join(f"{name:>12}" for name in WAYS))
+#> in TTGIR, in PTX      pointers        host   flattened   made_here specialized
 for what, (ttgir, ptx) in LOOKED_FOR.items():
     found = [f"{lines(name, 'ttgir', ttgir)}, {lines(name, 'ptx', ptx)}" for name in WAYS]
-    table.append(f"{what:18}" + "".join(f"{counts:>12}" for counts in found))
-print("\n".join(table))
-#> in TTGIR, in PTX      pointers        host   flattened   made_here specialized
-#> copy by pointers         6, 36        0, 0        0, 0        0, 0        0, 0
-#> copy of a tile            0, 0        6, 6        6, 6        6, 6        3, 3
-#> product                   1, 4        1, 4        1, 4        1, 4        2, 8
-#> tile stored               0, 0        1, 1        2, 2        2, 2        2, 2
-#> descriptor made           0, 0        0, 0        0, 0        3, 3        4, 4
-#> warps divided             0, 0        0, 0        0, 0        0, 0        1, 8
+    print(f"{what:18}" + "".join(f"{counts:>12}" for counts in found))
+    #> copy by pointers         6, 36        0, 0        0, 0        0, 0        0, 0
+    #> copy of a tile            0, 0        6, 6        6, 6        6, 6        3, 3
+    #> product                   1, 4        1, 4        1, 4        1, 4        2, 8
+    #> tile stored               0, 0        1, 1        2, 2        2, 2        2, 2
+    #> descriptor made           0, 0        0, 0        0, 0        3, 3        4, 4
+    #> warps divided             0, 0        0, 0        0, 0        0, 0        1, 8
 # --8<-- [end:lines]
 
 

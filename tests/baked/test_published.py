@@ -19,7 +19,7 @@ from tests.docs import pages
 COLUMNS = "gpu,op,direction,shape,dtype,implementation,timing,ms_p20,ms_p50,ms_p80,bytes,flops,commit,measured_at"
 KEY = COLUMNS.split(",")[:7]
 DIRECTIONS = {"fwd", "bwd", "fwdbwd"}
-DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2, "e4m3": 1}
+DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2, "e4m3": 1, "fp8": 1}
 FLAT, MATRIX, PRODUCT = (r"x".join([r"[1-9]\d*"] * sides) for sides in (1, 2, 3))
 PEERS = {"blockwise", "eager", "compile"}
 
