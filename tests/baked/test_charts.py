@@ -25,6 +25,7 @@ from tests.baked.masking_records import records_of_masking
 from tests.baked.matmul_ladder_records import records_of_matmul_ladder
 from tests.baked.memory_records import records_of_memory
 from tests.baked.norms_records import records_of_norms
+from tests.baked.products_records import records_of_products
 from tests.baked.reductions_records import records_of_reductions
 from tests.baked.tile_order_records import records_of_order
 from tests.baked.tuning_records import records_of_tuning
@@ -129,6 +130,7 @@ RECORDS |= {record["name"]: record for record in records_of_reductions(synthetic
 RECORDS |= {record["name"]: record for record in records_of_norms(synthetic, measured)}
 RECORDS |= {record["name"]: record for record in records_of_order(synthetic)}
 RECORDS |= {record["name"]: record for record in records_of_tuning(synthetic)}
+RECORDS |= {record["name"]: record for record in records_of_products(synthetic)}
 
 
 @pytest.fixture(scope="module", params=charts.CHARTS)
@@ -192,7 +194,7 @@ def test_the_table_holds_every_number_drawn(name, monkeypatch):
             "precision_speed",
             "autotune_repeat",
         )
-        exact = name in ("autograd_losses", "norm_steps", "precision_errors", "precision_sums")
+        exact = name in ("autograd_losses", "norm_steps", "precision_errors", "precision_sums", "fold_digits")
         fine = name.endswith("_shapes") or name == "reductions_contention"
         digits = 9 if exact else 4 if fine else 1
         plotted.extend(round(value, digits) for value in values[0 if across else 1] if value == value)
@@ -229,7 +231,7 @@ def test_a_changed_number_changes_the_chart(name, drawn):
         row = changed[source][rows][place]
         if name == "softmax_rows" and row["timing"] == "graph":
             continue
-        if name in ("precision_errors", "precision_sums"):  # of what the same record kept beside its times
+        if name in ("precision_errors", "precision_sums", "fold_digits"):  # of what the same record kept beside its times
             continue
         if name.startswith("mlp") and row["op"] != name:  # two charts of one record
             continue
