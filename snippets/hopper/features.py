@@ -168,6 +168,16 @@ for name, kernel in made.items():
     #> specialized 2 around the product, 12 warps
 # --8<-- [end:loops]
 
+# --8<-- [start:rules]
+for broken in ({}, {"num_warps": 8}, {"FLATTEN": True}):
+    options = WAYS["specialized"][1] | broken
+    kernel = compile_only(feature_kernel, *given(options, a, b, c), **options, **SIDES)
+    print(broken, "ttg.warp_specialize" in kernel.asm["ttgir"])
+    #> {} True
+    #> {'num_warps': 8} False
+    #> {'FLATTEN': True} False
+# --8<-- [end:rules]
+
 
 def wrong(c, expected):
     """How many elements of all are off by more than rounding can be."""
