@@ -1,0 +1,1 @@
+"""Right kernels, written otherwise than the solutions."""
