@@ -44,8 +44,6 @@ def general(case: Case, came: torch.Tensor, expected: torch.Tensor, off: torch.T
     relative = ((came.double() - expected).norm() / expected.norm()).item()
     if torch.equal(came.double(), expected.half().double()):
         return "the result was rounded to float16 before it was stored. Store float32 values: the store converts to the output's dtype."
-    if relative < 0.02:
-        return "the error is small: a precision was lost on the way. Convert inputs with `.to(tl.float32)`, and keep sums in float32."
     if came.ndim == 2 and came.shape[1] > 1:
         factor = came.double() / expected
         if expected.all() and (factor - factor[:, :1]).abs().max() < 1e-3:
@@ -55,8 +53,13 @@ def general(case: Case, came: torch.Tensor, expected: torch.Tensor, off: torch.T
             )
         if len(came) == came.shape[1] and torch.allclose(came.double(), expected.T, rtol=1e-3):
             return "rows and columns are swapped."
-    if off.ndim == 2 and off.any(0).sum() == off.any() and off.shape[1] > 1:
-        return "only one column is wrong: look at the edge of the row."
+        if len(came) > 1 and not off[0].any() and off[1:].any(1).all():
+            return (
+                "the first row is right and no other is: the way from row to row is wrong. Row i begins at "
+                "`i * x.stride(0)`; `x.stride(1)` is the way from column to column."
+            )
+    if relative < 0.02:
+        return "the error is small: a precision was lost on the way. Convert inputs with `.to(tl.float32)`, and keep sums in float32."
     return "the formula, or an offset that points at another element than it should. Compare with one element worked out by hand."
 
 

@@ -3,13 +3,15 @@
 import torch
 
 from kernels.labs.cases import Inputs, Task, case, far_rows, matrices, numbers, rows, vectors
+from kernels.labs.products import MATMUL
 from kernels.labs.puzzles import PUZZLES
 
 
-def padded_softmax(x: torch.Tensor) -> torch.Tensor:
-    """Softmax whose masked lanes count as zeros, up to the next power of two."""
+def padded_softmax(x: torch.Tensor, block: int = 0) -> torch.Tensor:
+    """Softmax whose masked lanes count as zeros, up to a whole number of blocks, or to the next power of two."""
     n = x.shape[1]
-    return torch.nn.functional.pad(x, (0, 2 ** max(n - 1, 1).bit_length() - n)).softmax(1)[:, :n]
+    surplus = -n % block if block else 2 ** max(n - 1, 1).bit_length() - n
+    return torch.nn.functional.pad(x, (0, surplus)).softmax(1)[:, :n]
 
 
 def unscaled_softmax(x: torch.Tensor, block: int) -> torch.Tensor:
@@ -43,23 +45,17 @@ ADDED = {
     "`x` is added to itself: both loads read the same pointer": lambda x, y: x + x,
     "`y` is added to itself: both loads read the same pointer": lambda x, y: y + y,
 }
+PADDED = "the lanes beyond the row's end were counted, as zeros: load with `other=-float('inf')`, whose exponential is 0"
 SOFTMAX = {
     "the exponentials are right, and nobody divided them by their sum": lambda x: (x - x.amax(1, keepdim=True)).exp(),
     "the sum is taken over columns. A row's sum runs along axis 1 of a tile": lambda x: x.softmax(0),
-    "the lanes beyond the row's end were counted, as zeros: load with `other=-float('inf')`, whose exponential is 0": padded_softmax,
+    PADDED: padded_softmax,
     "one sum and one maximum serve all rows, though each row needs its own": lambda x: x.flatten().softmax(0).view(x.shape),
 }
 RESCALE = "the running sum was not scaled down when a later block held a larger maximum: multiply it by exp(old max - new max)"
-LONG = SOFTMAX | {f"{RESCALE} (your blocks seem to hold {b})": lambda x, b=b: unscaled_softmax(x, b) for b in (128, 256, 512, 1024)}
-MATMUL = {
-    "the product is transposed: rows and columns of the output are swapped": lambda a, b: (a @ b).T if len(a) == b.shape[1] else a @ b * 0,
-    "`b` is read transposed: its strides or its two offsets are swapped": lambda a, b: a @ b.T if a.shape[1] == b.shape[1] else a @ b * 0,
-    "`a` is read transposed: its strides or its two offsets are swapped": lambda a, b: a.T @ b if len(a) == len(b) else a @ b * 0,
-    "only the first block of K was used: the loop ends early, or the pointers do not move on":
-        lambda a, b: a[:, :32] @ b[:32],
-    "only the last block of K was kept: the accumulator is set where it should be added to":
-        lambda a, b: a[:, 32:] @ b[32:] if a.shape[1] == 64 else a @ b * 0,
-}
+BLOCKS = (128, 256, 512, 1024)
+LONG = SOFTMAX | {f"{RESCALE} (your blocks seem to hold {b})": lambda x, b=b: unscaled_softmax(x, b) for b in BLOCKS}
+LONG |= {f"{PADDED} (your blocks seem to hold {b})": lambda x, b=b: padded_softmax(x, b) for b in BLOCKS}
 
 TASKS = PUZZLES | {
     "vector_add": Task(

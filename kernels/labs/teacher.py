@@ -2,6 +2,7 @@
 
 import torch
 
+from kernels.labs.regions import Region
 from kernels.labs.source import masks_joined_by_words
 from kernels.labs.watch import Finding, Watch
 from kernels.labs.words import index_of, lanes_of, program_of, span
@@ -16,9 +17,14 @@ def joined(watch: Watch) -> str:
     return f"`{found}` {words}" if found else ""
 
 
+def last_offset(region: Region) -> int:
+    """The offset of the last element in memory; -1 of a tensor without any."""
+    return int(region.offsets(region.addresses)[-1]) if len(region.addresses) else -1
+
+
 def why_wild(finding: Finding, watch: Watch) -> str:
     region, offsets = finding.region, finding.offsets
-    last = int(region.offsets(region.addresses)[-1]) if len(region.addresses) else -1
+    last = last_offset(region)
     if abs(int(offsets[0])) > OVERFLOW or abs(int(offsets[-1])) > OVERFLOW:
         return (
             "the offset was computed in int32 and wrapped around: a program's number times a stride passed 2^31. "
@@ -26,7 +32,7 @@ def why_wild(finding: Finding, watch: Watch) -> str:
         )
     if joined(watch):
         return joined(watch)
-    if not any("mask" in text for text in (finding.statement,)):
+    if "mask" not in finding.statement:
         return (
             "this access has no mask. The last block reaches past the end wherever the size is no multiple of the block. "
             "Pass `mask=offsets < n`, for loads and for stores."
@@ -45,6 +51,11 @@ def why_wild(finding: Finding, watch: Watch) -> str:
         )
     if len(finding.lanes) == 1 and int(offsets[0]) == last + 1:
         return "off by one: the last index is n - 1, so the mask is `offsets < n`, not `offsets <= n`."
+    if finding.whole and finding.program[0] == finding.grid[0] - 1 and finding.grid[0] > 1:
+        return (
+            "every lane of the last program is out: the grid has more programs than there is work. One program for each row is "
+            "`(x.shape[0],)`, one for each block `(triton.cdiv(n, BLOCK),)`."
+        )
     if len(finding.shape) > 1:
         return (
             "the mask does not cover every dimension, or compares one with the other's size. A tile needs both: "
@@ -60,8 +71,8 @@ def wild(finding: Finding, watch: Watch) -> str:
     region = finding.region
     does = "reads" if finding.kind == "wild load" else "writes"
     count = len(region.addresses)
-    within = len(finding.offsets) and 0 <= finding.offsets[0] < (region.addresses[-1] - region.begin if count else 0)
-    far_away = "between the elements of" if within and region.strides[-1:] == (1,) and len(region.strides) > 1 else "outside of"
+    within = count and 0 <= finding.offsets[0] < last_offset(region)
+    far_away = "between the elements of" if within else "outside of"
     what = f"{region.name} has {count} element{'' if count == 1 else 's'}"
     what += f", of shape {region.shape} and strides {region.strides}" if len(region.shape) > 1 else ""
     return (
@@ -133,7 +144,7 @@ def missing(watch: Watch, out: torch.Tensor) -> str:
     indices = region.indices(gaps)
     many = f"{len(indices)} of {len(region.addresses)} elements of the output were never written"
     first = f"The first is {region.name}{index_of(indices[0])}, the last {region.name}{index_of(indices[-1])}."
-    square = len(region.shape) == 2 and len(gaps) < len(region.addresses)
+    square = len(region.shape) == 2 and len(region.addresses) > len(gaps) > len(region.addresses) / 2
     diagonal = square and all(i != j for i, j in indices) and min(region.shape) > 1
     if joined(watch):
         cause = joined(watch)
@@ -151,6 +162,7 @@ def missing(watch: Watch, out: torch.Tensor) -> str:
     else:
         cause = (
             "the grid is too short. `n // BLOCK` leaves the rest without a program: round up with `triton.cdiv(n, BLOCK)`. If "
-            "the grid is right, the offsets leave elements out: is the program's number multiplied by the block's size?"
+            "the grid is right, a loop ends early in the same way, or the offsets leave elements out: is the program's number "
+            "multiplied by the block's size?"
         )
     return f"{many}. {first}\n  The launch had {watch.programs} program{'' if watch.programs == 1 else 's'}.\n\nUsually: {cause}"

@@ -37,7 +37,7 @@ class Finding:
     lanes: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     offsets: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     shape: tuple[int, ...] = ()
-    masked: bool = True
+    whole: bool = False  # no lane of the access was in its place
     other_program: tuple[int, ...] = ()
     other_statement: str = ""
 
@@ -83,7 +83,7 @@ class Watch:
         if wild.any():
             region = self.nearest(int(addresses[wild].flat[0]))
             lanes, offsets = np.flatnonzero(wild), region.offsets(addresses[wild])
-            what = dict(statement=statement, lanes=lanes, offsets=offsets, shape=addresses.shape, masked=not on.all())
+            what = dict(statement=statement, lanes=lanes, offsets=offsets, shape=addresses.shape, whole=not (on & ~wild).any())
             self.add("wild load" if kind == "load" else "wild store", region, **what)
         good = on & ~wild
         for region, inside, at in hits:
