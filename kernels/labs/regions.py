@@ -96,6 +96,12 @@ class Region:
         """Addresses counted in elements from the first one."""
         return (addresses - self.begin) // self.tensor.element_size()
 
+    def untouched(self) -> np.ndarray:
+        """Which elements, by sorted address, still hold what `placed` filled them with."""
+        plain = self.tensor.as_subclass(torch.Tensor).contiguous()
+        raw = plain.reshape(-1, 1).view(torch.uint8).reshape(len(self.index), -1).numpy()
+        return (raw == FILL).all(axis=1)[self.index]
+
     def distance(self, address: int) -> int:
         """How far an address is from this tensor, in bytes."""
         if not len(self.addresses):

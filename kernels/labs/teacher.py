@@ -138,7 +138,7 @@ def told(finding: Finding, watch: Watch) -> str:
 def missing(watch: Watch, out: torch.Tensor) -> str:
     """What it means that some elements of the output were never written; nothing if all were."""
     region = next(region for region in watch.regions if region.role == "out")
-    gaps = (~region.written).nonzero()[0]
+    gaps = (~region.written & region.untouched()).nonzero()[0]
     if not len(gaps):
         return ""
     indices = region.indices(gaps)

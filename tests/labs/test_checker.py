@@ -6,7 +6,7 @@ import re
 import pytest
 
 from kernels.labs import TASKS, check
-from tests.labs import right, wrong_elementwise, wrong_matmul, wrong_softmax  # noqa: F401
+from tests.labs import right, right_puzzles, wrong_elementwise, wrong_matmul, wrong_softmax  # noqa: F401
 from tests.labs.submissions import RIGHT, WRONG
 
 OURS = ("Traceback", "InterpreterError", "kernels/labs", "_semantic")
@@ -32,6 +32,10 @@ def test_a_right_kernel_passes(name):
 def test_there_are_enough_of_both():
     assert len(WRONG) >= 30
     assert len(RIGHT) >= 12
+
+
+def test_every_task_has_been_solved():
+    assert {task for _, task in RIGHT.values()} == set(TASKS)
 
 
 @pytest.mark.parametrize("name", TASKS)
