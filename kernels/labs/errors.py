@@ -33,6 +33,7 @@ MEANINGS = [
     (r"is not subscriptable|unsupported tensor index", "a block cannot be indexed with a number. Use a mask and `tl.where`, or load from a pointer."),
     (r"illegal memory access", "some lane touched memory outside of the tensors. Run the check on a CPU, with TRITON_INTERPRET=1: it names the lane."),
     (r"only 0-dimensional arrays can be converted", "Triton 3.6's interpreter and NumPy 2.4 do not get along. Install Triton 3.7.1 or newer, or `numpy<2.4`."),
+    (r"Cannot call @triton.jit'd outside", "a kernel is launched with its grid, `kernel[grid](...)`. If it is: triton was imported before TRITON_INTERPRET was set. Start anew, and set it first."),
     (r"0 active drivers", "there is no GPU, and the interpreter is off. Set TRITON_INTERPRET=1 before triton is imported, and start anew."),
 ]
 

@@ -53,6 +53,14 @@ class Watch:
         self.program: tuple[int, ...] = ()
         self.launches = self.programs = self.most_lanes = 0
         self.log = AccessLog()
+        self.statements: dict[tuple[str, int], str] = {}
+
+    def statement(self) -> str:
+        """The reader's statement that is running."""
+        place = running_line()
+        if place not in self.statements:
+            self.statements[place] = statement_at(place)
+        return self.statements[place]
 
     def add(self, kind: str, region: Region, **fields: Any) -> None:
         self.findings.append(Finding(kind, region, self.program, self.grid, **fields))
@@ -77,7 +85,7 @@ class Watch:
         """Note one access; return the pointers and the mask with which it may go on, and what it hits."""
         addresses = pointers.astype(np.int64)
         real, hits = self.located(addresses)
-        statement = statement_at(running_line())
+        statement = self.statement()
         self.most_lanes = max(self.most_lanes, addresses.size)
         wild = on & (real == 0)
         if wild.any():
@@ -116,7 +124,7 @@ class Watch:
             fresh[inside] = ~region.written[at]
             fresh &= good & np.isnan(values.reshape(good.shape))
             if fresh.any():
-                self.add("unset", region, statement=statement_at(running_line()), lanes=np.flatnonzero(fresh))
+                self.add("unset", region, statement=self.statement(), lanes=np.flatnonzero(fresh))
 
     # The interpreter's methods
 
@@ -132,7 +140,7 @@ class Watch:
                 values.view(f"u{values.itemsize}")[unknown] = 2 ** (8 * values.itemsize) - 1
                 result = make(values, result.dtype)
             if other is None and not asked.all():
-                self.fillers.append(statement_at(running_line()))
+                self.fillers.append(self.statement())
             self.unset(hits, good, result.data)
             return result
 
@@ -152,7 +160,7 @@ class Watch:
             before = [(region, region.tensor.clone()) for region, _, _ in hits if region.role == "out"]
             for region, tensor in before:
                 if torch.is_floating_point(tensor) and tensor.isnan().any():
-                    self.add("unset", region, statement=statement_at(running_line()))
+                    self.add("unset", region, statement=self.statement())
             make = type(pointers)
             return original(builder, kind, make(moved, pointers.dtype), value, make(good, mask.dtype), *rest, **named)
 
