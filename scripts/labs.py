@@ -123,7 +123,12 @@ def notebook(name: str, cells: list[Cell], printed: dict[int, str] | None = None
             entry |= {"execution_count": None, "outputs": [output] if text else []}
         made.append(entry)
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return {"cells": made, "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}}, "nbformat": 4, "nbformat_minor": 5}
+    return {
+        "cells": made,
+        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
 
 
 @contextlib.contextmanager

@@ -152,8 +152,8 @@ check(my_silu, "fused_activation")
 # %% [markdown]
 # ## Step 5: one of your own
 #
-# Invent an activation, as a formula in PyTorch and as a kernel. This one is the square of what is positive. Write yours, or this one: the
-# check compares the two, with the same hidden matrices as before.
+# Invent an activation, as a formula in PyTorch and as a kernel. This one is the square of what is positive. Write yours, or
+# this one: the check compares the two, with the same hidden matrices as before.
 
 # %% tags=["exercise"]
 def formula(x, bias):

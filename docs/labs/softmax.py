@@ -55,8 +55,8 @@ check(my_row_max, "row_max")
 # %% [markdown]
 # ## Step 2: softmax of a row
 #
-# The result is exp(x[j]) divided by the sum of all exp(x[k]). But exp(200) is more than float32 can hold. Subtracting the row's maximum
-# from every element changes nothing in the result, and no exponent is above 0 then.
+# The result is exp(x[j]) divided by the sum of all exp(x[k]). But exp(200) is more than float32 can hold. Subtracting the
+# row's maximum from every element changes nothing in the result, and no exponent is above 0 then.
 
 # %% tags=["exercise"]
 @triton.jit
@@ -106,9 +106,9 @@ except Exception:
 # %% [markdown]
 # ## Step 4: rows longer than a block
 #
-# A block has its limits, and a row need not. So walk over the row in blocks of 1024, and keep two numbers: the largest element so far, and the
-# sum of exp(x - largest) so far. When a block brings a larger maximum, the old sum was taken against the wrong one, and has to be
-# scaled. This is *online softmax*.
+# A block has its limits, and a row need not. So walk over the row in blocks of 1024, and keep two numbers: the largest
+# element so far, and the sum of exp(x - largest) so far. When a block brings a larger maximum, the old sum was taken against
+# the wrong one, and has to be scaled. This is *online softmax*.
 
 # %% tags=["exercise"]
 @triton.jit
@@ -150,8 +150,8 @@ check(my_long_softmax, "long_softmax")
 # ## Step 5: rows that lie far apart
 #
 # `tl.program_id` is an int32, and so is a product of two of them. Row 2 of a matrix whose rows lie 2³⁰ elements apart begins at
-# 2³¹, which an int32 cannot hold: it turns negative, without a word. The kernels above convert the row's number to 64 bits first. This one does
-# not yet.
+# 2³¹, which an int32 cannot hold: it turns negative, without a word. The kernels above convert the row's number to 64 bits
+# first. This one does not yet.
 
 # %% tags=["exercise"]
 @triton.jit
@@ -173,7 +173,8 @@ def my_far_softmax(x, out):
 
 
 # %% [markdown] tags=["hint"]
-# A block or a number is converted with `.to(...)`. The dtype is `tl.int64`. Convert before the multiplication, not after it: try both.
+# A block or a number is converted with `.to(...)`. The dtype is `tl.int64`. Convert before the multiplication, not after it:
+# try both.
 
 # %% tags=["check"]
 check(my_far_softmax, "far_rows")
@@ -181,5 +182,5 @@ check(my_far_softmax, "far_rows")
 # %% [markdown]
 # ## What you have
 #
-# A softmax that is right for extreme values, for rows of any length, and for rows anywhere in memory. On a GPU the checks say how fast it is beside
-# `torch.softmax`; [the ladder](../course/softmax-ladder.md) says what to do about the rest.
+# A softmax that is right for extreme values, for rows of any length, and for rows anywhere in memory. On a GPU the checks say
+# how fast it is beside `torch.softmax`; [the ladder](../course/softmax-ladder.md) says what to do about the rest.

@@ -36,7 +36,9 @@ class Task:
     large: Callable[[], Inputs] | None = None
 
 
-def numbers(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float32, scale: float = 1.0, shift: float = 0.0) -> torch.Tensor:
+def numbers(
+    *shape: int, seed: int = 0, dtype: torch.dtype = torch.float32, scale: float = 1.0, shift: float = 0.0
+) -> torch.Tensor:
     """The same random numbers on every machine."""
     generator = torch.Generator().manual_seed(1000 * seed + sum(shape))
     return (torch.randn(*shape, generator=generator) * scale + shift).to(dtype)

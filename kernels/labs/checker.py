@@ -108,7 +108,8 @@ def check(fn: Callable, task: str, expected: Callable[..., torch.Tensor] | None 
     what = replace(TASKS[task], expected=expected, mistakes={}, peer=expected) if expected else TASKS[task]
     watched = interpreted()
     if not watched and not torch.cuda.is_available():
-        return answer(False, "There is no GPU, and Triton's interpreter is off. Set TRITON_INTERPRET=1 before triton is imported.")
+        off = "There is no GPU, and Triton's interpreter is off. Set TRITON_INTERPRET=1 before triton is imported."
+        return answer(False, off)
     cases = list(what.cases("cpu" if watched else "cuda"))
     for number, case in enumerate(cases, start=1):
         problem = judge(fn, what, case, watched)

@@ -48,6 +48,11 @@ def far(tensor: torch.Tensor, row_stride: int = 2**30) -> torch.Tensor:
     return pretended
 
 
+def near(value):
+    """A far tensor as it is; anything else unchanged."""
+    return value.as_subclass(torch.Tensor) if isinstance(value, FarTensor) else value
+
+
 def element_offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
     """The offset of every element from the first one, in the order of their indices."""
     offsets = np.zeros((), dtype=np.int64)

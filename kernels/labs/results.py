@@ -33,8 +33,9 @@ def matching(task: Task, case: Case, within: torch.Tensor) -> str:
     """The known mistake that would have given just this."""
     came, right = case.out.double(), task.expected(*plain(case.inputs)).double()
     for words, wrong in task.mistakes.items():
-        guess = wrong(*plain(case.inputs))
-        if guess.shape == came.shape and different(guess, right, within).any() and not different(came, guess.double(), within * 10).any():
+        guess = wrong(*plain(case.inputs)).double()
+        telling = guess.shape == came.shape and different(guess, right, within).any()
+        if telling and not different(came, guess, within * 10).any():
             return words + "."
     return ""
 
@@ -43,7 +44,10 @@ def general(case: Case, came: torch.Tensor, expected: torch.Tensor, off: torch.T
     """What the shape of the error says when no known mistake fits."""
     relative = ((came.double() - expected).norm() / expected.norm()).item()
     if torch.equal(came.double(), expected.half().double()):
-        return "the result was rounded to float16 before it was stored. Store float32 values: the store converts to the output's dtype."
+        return (
+            "the result was rounded to float16 before it was stored. Store float32 values: the store converts to the "
+            "output's dtype."
+        )
     if came.ndim == 2 and came.shape[1] > 1:
         factor = came.double() / expected
         if expected.all() and (factor - factor[:, :1]).abs().max() < 1e-3:
@@ -59,7 +63,9 @@ def general(case: Case, came: torch.Tensor, expected: torch.Tensor, off: torch.T
                 "`i * x.stride(0)`; `x.stride(1)` is the way from column to column."
             )
     if relative < 0.02:
-        return "the error is small: a precision was lost on the way. Convert inputs with `.to(tl.float32)`, and keep sums in float32."
+        return (
+            "the error is small: precision was lost on the way. Convert inputs with `.to(tl.float32)`, and keep sums in float32."
+        )
     return "the formula, or an offset that points at another element than it should. Compare with one element worked out by hand."
 
 

@@ -58,7 +58,7 @@ def statement_at(place: tuple[str, int]) -> str:
 
 
 def masks_joined_by_words(text: str) -> str:
-    """The first `a and b`, `a or b`, `not a` or `a < b < c` of a kernel that is no condition of an if: Triton's blocks need & | ~."""
+    """The first `a and b`, `a or b`, `not a` or `a < b < c` of a kernel that is no condition: blocks need &, | and ~."""
     tree = ast.parse(text)
     conditions = {
         id(part)

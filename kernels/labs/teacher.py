@@ -2,9 +2,10 @@
 
 import torch
 
+from kernels.labs.findings import Finding
 from kernels.labs.regions import Region
 from kernels.labs.source import masks_joined_by_words
-from kernels.labs.watch import Finding, Watch
+from kernels.labs.watch import Watch
 from kernels.labs.words import index_of, lanes_of, program_of, span
 
 OVERFLOW = 2**28
@@ -13,7 +14,10 @@ OVERFLOW = 2**28
 def joined(watch: Watch) -> str:
     """A remark on masks joined by `and`, `or`, `not` or a chain, which a block does not understand."""
     found = next((text for text in map(masks_joined_by_words, watch.sources) if text), "")
-    words = "is no mask of both. On blocks, use `&` for `and`, `|` for `or` and `~` for `not`, with parentheses around each comparison."
+    words = (
+        "is no mask of both. On blocks, use `&` for `and`, `|` for `or` and `~` for `not`, with parentheses around each "
+        "comparison."
+    )
     return f"`{found}` {words}" if found else ""
 
 
@@ -104,7 +108,8 @@ def race(finding: Finding, watch: Watch) -> str:
             "output, and leave to a second launch what needs the first one's results."
         )
     return (
-        f"A race: {one[0].lower()}{one[1:]} writes {region.name}{element}, and {two[0].lower()}{two[1:]} touches it too, {same}\n\n"
+        f"A race: {one[0].lower()}{one[1:]} writes {region.name}{element}, and {two[0].lower()}{two[1:]} touches it too, "
+        f"{same}\n\n"
         f"Programs run in no order, so the result is chance. Usually: {joined(watch) or cause}"
     )
 
@@ -154,7 +159,7 @@ def missing(watch: Watch, out: torch.Tensor) -> str:
             "`offsets < n` includes it."
         )
     elif region.skipped[gaps].any():
-        cause = "the mask is too narrow, or compares one dimension with the other's size: a lane pointed here and was switched off."
+        cause = "the mask is too narrow, or compares one dimension with the other's size: a lane pointed here, switched off."
     elif diagonal:
         cause = "rows and columns were added lane by lane. `rows[:, None]` and `columns[None, :]` make a tile of them."
     elif len(gaps) == len(region.addresses):

@@ -11,35 +11,15 @@ import inspect
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import torch
 
+from kernels.labs.findings import Finding
 from kernels.labs.races import AccessLog
-from kernels.labs.regions import FarTensor, Region
+from kernels.labs.regions import Region, near
 from kernels.labs.source import running_line, statement_at
-
-# Where the mask stands among a method's arguments after its pointers.
-MASKED = {"create_masked_load": ("load", 0), "create_masked_store": ("store", 1)}
-
-
-@dataclass
-class Finding:
-    """One thing that a kernel must not do, with everything that helps to see why."""
-
-    kind: str  # "wild load", "wild store", "input", "unset", "lanes" or "race"
-    region: Region
-    program: tuple[int, ...]
-    grid: tuple[int, ...]
-    statement: str = ""
-    lanes: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    offsets: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    shape: tuple[int, ...] = ()
-    whole: bool = False  # no lane of the access was in its place
-    other_program: tuple[int, ...] = ()
-    other_statement: str = ""
 
 
 class Watch:
@@ -65,8 +45,6 @@ class Watch:
     def add(self, kind: str, region: Region, **fields: Any) -> None:
         self.findings.append(Finding(kind, region, self.program, self.grid, **fields))
 
-    # One access
-
     def located(self, addresses: np.ndarray) -> tuple[np.ndarray, list[tuple[Region, np.ndarray, np.ndarray]]]:
         """Where each address truly lies (0: nowhere), and by region which lanes hit it and which elements."""
         real, hits = np.zeros(addresses.shape, dtype=np.int64), []
@@ -81,18 +59,16 @@ class Watch:
     def nearest(self, address: int) -> Region:
         return min(self.regions, key=lambda region: (not region.is_far, region.distance(address)))
 
-    def access(self, kind: str, pointers: np.ndarray, on: np.ndarray, value: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, list]:
+    def access(self, kind: str, pointers: np.ndarray, on: np.ndarray, value: Any) -> tuple[np.ndarray, np.ndarray, list]:
         """Note one access; return the pointers and the mask with which it may go on, and what it hits."""
         addresses = pointers.astype(np.int64)
         real, hits = self.located(addresses)
-        statement = self.statement()
-        self.most_lanes = max(self.most_lanes, addresses.size)
+        statement, self.most_lanes = self.statement(), max(self.most_lanes, addresses.size)
         wild = on & (real == 0)
         if wild.any():
             region = self.nearest(int(addresses[wild].flat[0]))
-            lanes, offsets = np.flatnonzero(wild), region.offsets(addresses[wild])
-            what = dict(statement=statement, lanes=lanes, offsets=offsets, shape=addresses.shape, whole=not (on & ~wild).any())
-            self.add("wild load" if kind == "load" else "wild store", region, **what)
+            what = dict(lanes=np.flatnonzero(wild), offsets=region.offsets(addresses[wild]), whole=not (on & ~wild).any())
+            self.add("wild load" if kind == "load" else "wild store", region, statement=statement, shape=addresses.shape, **what)
         good = on & ~wild
         for region, inside, at in hits:
             if kind != "load":
@@ -118,15 +94,12 @@ class Watch:
     def unset(self, hits: list, good: np.ndarray, values: np.ndarray) -> None:
         """A read of an output that nobody has written yet."""
         for region, inside, at in hits:
-            if region.role != "out" or not np.issubdtype(values.dtype, np.floating):
-                continue
-            fresh = np.zeros(inside.shape, dtype=bool)
-            fresh[inside] = ~region.written[at]
-            fresh &= good & np.isnan(values.reshape(good.shape))
-            if fresh.any():
-                self.add("unset", region, statement=self.statement(), lanes=np.flatnonzero(fresh))
-
-    # The interpreter's methods
+            if region.role == "out" and np.issubdtype(values.dtype, np.floating):
+                fresh = np.zeros(inside.shape, dtype=bool)
+                fresh[inside] = ~region.written[at]
+                fresh &= good & np.isnan(values.reshape(good.shape))
+                if fresh.any():
+                    self.add("unset", region, statement=self.statement(), lanes=np.flatnonzero(fresh))
 
     def around_load(self, original: Callable) -> Callable:
         def create_masked_load(builder: Any, pointers: Any, mask: Any, other: Any, *rest: Any, **named: Any) -> Any:
@@ -157,12 +130,13 @@ class Watch:
     def around_atomic(self, original: Callable) -> Callable:
         def create_atomic_rmw(builder: Any, kind: Any, pointers: Any, value: Any, mask: Any, *rest: Any, **named: Any) -> Any:
             moved, good, hits = self.access("atomic", pointers.data, mask.data.astype(bool), None)
-            before = [(region, region.tensor.clone()) for region, _, _ in hits if region.role == "out"]
-            for region, tensor in before:
-                if torch.is_floating_point(tensor) and tensor.isnan().any():
-                    self.add("unset", region, statement=self.statement())
             make = type(pointers)
-            return original(builder, kind, make(moved, pointers.dtype), value, make(good, mask.dtype), *rest, **named)
+            result = original(builder, kind, make(moved, pointers.dtype), value, make(good, mask.dtype), *rest, **named)
+            for region, inside, _ in hits:
+                old = result.data.reshape(good.shape)[inside & good]
+                if region.role == "out" and np.issubdtype(old.dtype, np.floating) and np.isnan(old).any():
+                    self.add("unset", region, statement=self.statement())
+            return result
 
         return create_atomic_rmw
 
@@ -187,21 +161,17 @@ class Watch:
             self.launches += 1
             self.log = AccessLog()
             self.sources.append(textwrap.dedent(inspect.getsource(executor.fn)))
-            values = dict(zip(executor.arg_names, arguments, strict=False)) | named
-            for name, tensor in values.items():
+            for name, tensor in (dict(zip(executor.arg_names, arguments, strict=False)) | named).items():
                 if isinstance(tensor, torch.Tensor) and tensor.untyped_storage().data_ptr() not in self.own:
                     self.own.add(tensor.untyped_storage().data_ptr())
                     whole = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage())
                     self.regions.append(Region(name, "scratch", whole))
-            plain = [value.as_subclass(torch.Tensor) if isinstance(value, FarTensor) else value for value in arguments]
-            named = {k: v.as_subclass(torch.Tensor) if isinstance(v, FarTensor) else v for k, v in named.items()}
-            result = original(executor, *plain, **named)
+            result = original(executor, *map(near, arguments), **{name: near(value) for name, value in named.items()})
             for race in self.log.races():
                 region = next((region for region in self.regions if race.address in region.real), self.regions[-1])
-                number = np.flatnonzero(region.real == race.address)
                 self.program = race.programs[0]
                 what = dict(other_program=race.programs[1], statement=race.statements[0], other_statement=race.statements[1])
-                self.add("race", region, lanes=number, **what)
+                self.add("race", region, lanes=np.flatnonzero(region.real == race.address), **what)
             return result
 
         return launch
@@ -210,14 +180,15 @@ class Watch:
     def attached(self) -> Iterator[None]:
         from triton.runtime.interpreter import GridExecutor, InterpreterBuilder
 
-        seams: list[tuple[Any, str, Callable]] = [
-            (GridExecutor, "__call__", self.around_launch),
-            (InterpreterBuilder, "set_grid_idx", self.around_program),
-            (InterpreterBuilder, "create_masked_load", self.around_load),
-            (InterpreterBuilder, "create_masked_store", self.around_store),
-            (InterpreterBuilder, "create_atomic_rmw", self.around_atomic),
-            (InterpreterBuilder, "create_atomic_cas", self.around_compare),
-        ]
+        methods = {
+            "set_grid_idx": self.around_program,
+            "create_masked_load": self.around_load,
+            "create_masked_store": self.around_store,
+            "create_atomic_rmw": self.around_atomic,
+            "create_atomic_cas": self.around_compare,
+        }
+        seams: list[tuple[Any, str, Callable]] = [(GridExecutor, "__call__", self.around_launch)]
+        seams += [(InterpreterBuilder, name, around) for name, around in methods.items()]
         saved = [(owner, name, getattr(owner, name)) for owner, name, _ in seams]
         try:
             for owner, name, around in seams:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def span(values: Sequence[int]) -> str:
+def span(values: Sequence[int] | np.ndarray) -> str:
     """`3`, `3 and 4`, `3 to 9`, or the first few of many."""
     numbers = [int(value) for value in values]
     if len(numbers) == 1:

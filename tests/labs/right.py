@@ -189,7 +189,7 @@ def grouped_kernel(a_ptr, b_ptr, out_ptr, m, n, k, am, ak, bk, bn, om, on, M: tl
     a_ptrs = a_ptr + (rows % m)[:, None] * am + inner[None, :] * ak
     b_ptrs = b_ptr + inner[:, None] * bk + (columns % n)[None, :] * bn
     total = tl.zeros((M, N), dtype=tl.float32)
-    for i in range(0, tl.cdiv(k, K)):
+    for i in range(tl.cdiv(k, K)):
         a = tl.load(a_ptrs, mask=inner[None, :] < k - i * K, other=0.0)
         b = tl.load(b_ptrs, mask=inner[:, None] < k - i * K, other=0.0)
         total += tl.dot(a, b)

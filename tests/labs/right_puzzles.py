@@ -80,7 +80,7 @@ def maximum_by_row(x, out):
 def column_sum_kernel(x_ptr, out_ptr, xm, m, n, BLOCK: tl.constexpr):
     j = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     total = tl.zeros((BLOCK,), tl.float32)
-    for i in range(0, m):
+    for i in range(m):
         total += tl.load(x_ptr + i * xm + j, mask=j < n, other=0.0)
     tl.store(out_ptr + j, total, mask=j < n)
 

@@ -17,8 +17,6 @@ def test_there_are_labs():
     assert {"elementwise", "softmax"} <= set(LABS)
 
 
-
-
 @pytest.mark.parametrize("name", LABS)
 def test_a_solved_lab_passes_every_check(name):
     cells = labs.version(labs.cells_of(name), True)

@@ -322,3 +322,15 @@ def atomic_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
 @wrong("dot_product", r"reads `out` before anything was written(.|\n)*out\.zero_\(\)")
 def atomics_on_unset_memory(x, y, out):
     atomic_kernel[(triton.cdiv(len(x), 256),)](x, y, out, len(x), BLOCK=256)
+
+
+@triton.jit
+def counting_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + i, mask=i < n, other=0)
+    tl.atomic_add(out_ptr + x, 1, mask=i < n)
+
+
+@wrong("histogram", r"nobody set to zero(.|\n)*out\.zero_\(\)")
+def counts_on_unset_memory(x, out):
+    counting_kernel[(triton.cdiv(len(x), 256),)](x, out, len(x), BLOCK=256)

@@ -215,13 +215,13 @@ def floor_loop_kernel(x_ptr, out_ptr, x_row, out_row, n, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     largest = -float("inf")
     total = 0.0
-    for i in range(0, n // BLOCK):
+    for i in range(n // BLOCK):
         columns = i * BLOCK + tl.arange(0, BLOCK)
         x = tl.load(x_ptr + row * x_row + columns, mask=columns < n, other=-float("inf"))
         new = tl.maximum(largest, tl.max(x, axis=0))
         total = total * tl.exp(largest - new) + tl.sum(tl.exp(x - new), axis=0)
         largest = new
-    for i in range(0, n // BLOCK):
+    for i in range(n // BLOCK):
         columns = i * BLOCK + tl.arange(0, BLOCK)
         x = tl.load(x_ptr + row * x_row + columns, mask=columns < n, other=-float("inf"))
         tl.store(out_ptr + row * out_row + columns, tl.exp(x - largest) / total, mask=columns < n)
