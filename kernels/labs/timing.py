@@ -15,8 +15,7 @@ def against_peer(fn: Callable, task: Task) -> str:
 
     inputs = list(task.large().values())
     shape = task.peer(*inputs).shape
-    dtype = torch.float32 if task.peer is torch.matmul else inputs[0].dtype
-    out = torch.empty(shape, dtype=dtype, device="cuda")
+    out = torch.empty(shape, device="cuda")
     own = do_bench(lambda: fn(*inputs, out), return_mode="median")
     peer = do_bench(lambda: task.peer(*inputs), return_mode="median")
     sizes = ", ".join(" by ".join(map(str, value.shape)) for value in inputs)

@@ -14,7 +14,7 @@ LABS = labs.names()
 
 
 def test_there_are_labs():
-    assert {"elementwise", "softmax"} <= set(LABS)
+    assert {"elementwise", "softmax", "matmul"} <= set(LABS)
 
 
 @pytest.mark.parametrize("name", LABS)
