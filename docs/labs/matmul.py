@@ -148,5 +148,6 @@ check(my_matmul_relu, "tiled_matmul", expected=lambda a, b: torch.relu(a @ b))
 # %% [markdown]
 # ## What you have
 #
-# A product for any sizes and strides, with its sum in float32, tiles chosen by measurement, and an epilogue that costs no pass over memory.
+# A product for any sizes and strides, with its sum in float32, tiles chosen by measurement, and an epilogue
+# that costs no pass over memory.
 # On a GPU the checks say how it compares with PyTorch's library.

@@ -1,18 +1,26 @@
 """Which line of the reader's code is running, and what stands in it."""
 
 import ast
+import contextlib
 import functools
 import linecache
+import os
 import sys
 from types import FrameType, TracebackType
 
-OTHERS = ("/triton/", "/torch/", "/numpy/", "/kernels/labs/", "<frozen", "/contextlib.py", "/functools.py")
+import numpy as np
+import torch
+import triton
+
+# The folders of those packages whose frames are not the reader's. A reader's own folder may well be called triton.
+FILES = (triton.__file__, torch.__file__, np.__file__, __file__)
+OTHERS = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in FILES)
+STANDARD = ("<frozen", contextlib.__file__, functools.__file__)
 
 
 def is_reader(filename: str) -> bool:
     """Whether a file is neither a library's nor the checker's."""
-    name = filename.replace("\\", "/")
-    return not any(part in name for part in OTHERS)
+    return not filename.startswith(OTHERS + STANDARD)
 
 
 def running_line() -> tuple[str, int]:
