@@ -11,9 +11,12 @@ from kernels.geglu import geglu
 from kernels.gelu import gelu
 from kernels.histogram import histogram
 from kernels.layer_norm import layer_norm
+from kernels.layer_norm_linear import layer_norm_linear
+from kernels.matmul import matmul
 from kernels.max import max
 from kernels.rms_norm import rms_norm
 from kernels.rotary_embedding import rotary_embedding
+from kernels.scaled_matmul import scaled_matmul
 from kernels.softmax import softmax
 from kernels.sum import sum
 from kernels.swiglu import swiglu
@@ -26,9 +29,12 @@ __all__ = [
     "gelu",
     "histogram",
     "layer_norm",
+    "layer_norm_linear",
+    "matmul",
     "max",
     "rms_norm",
     "rotary_embedding",
+    "scaled_matmul",
     "softmax",
     "sum",
     "swiglu",

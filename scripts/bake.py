@@ -45,6 +45,19 @@ COUNTERS = {
     "launch__registers_per_thread": "registers",
     "gpu__time_duration.sum": "ns",
 }
+# What a program asks for by `# counters-also: everything`. A GPU or a profiler may lack some of it: that is left out.
+ALSO = {
+    "lts__t_bytes.sum": "l2_bytes",
+    "lts__t_sector_hit_rate.pct": "l2_hit_percent",
+    "l1tex__t_sector_hit_rate.pct": "l1_hit_percent",
+    "sm__warps_active.avg.pct_of_peak_sustained_active": "occupancy_percent",
+    "smsp__issue_active.avg.pct_of_peak_sustained_active": "issue_percent",
+    # Two names of the tensor cores' share of time; the larger counts.
+    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active": "tensor_percent",
+    "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active": "tensor_percent",
+}
+STALLS = "long_scoreboard short_scoreboard barrier membar math_pipe_throttle mio_throttle lg_throttle wait gmma sleeping"
+STALLED = {f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio": reason for reason in STALLS.split()}
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
@@ -237,7 +250,8 @@ class Bake:
                 record |= json.loads(measured.read_text())
         asked = programs.header(name, "counters")
         if asked and not self.cpu:
-            record["counters"] = [row for part in asked.split() for row in self.counters(path, part)]
+            also = [*ALSO, *STALLED] if programs.header(name, "counters-also") else []
+            record["counters"] = [row for part in asked.split() for row in self.counters(path, part, also)]
         asked = programs.header(name, "sanitizer")
         if asked and not self.cpu:
             record["sanitizer"] = self.sanitizer(path, *asked.split())
@@ -262,24 +276,15 @@ class Bake:
             raise RuntimeError("; ".join(failed))
         return {"specimens": found}
 
-    def counters(self, path: Path, part: str) -> list[dict[str, Any]]:
+    def counters(self, path: Path, part: str, also: list[str]) -> list[dict[str, Any]]:
         """Run one part of a program under Nsight Compute and read the hardware's counters for each kernel it launched."""
         if not shutil.which("ncu"):
             raise RuntimeError("Nsight Compute (ncu) is not on the PATH, and this program's record wants hardware counters")
-        command = [
-            "ncu",
-            "--csv",
-            "--page",
-            "raw",
-            "--print-units",
-            "base",
-            "--clock-control",
-            "none",
-            "--profile-from-start",
-            "off",
-        ]
-        command += ["--metrics", ",".join(COUNTERS), sys.executable, str(path), part]
-        result = subprocess.run(command, env=self.variables(), capture_output=True, text=True, timeout=LIMIT_SECONDS)
+        result = self.watched(path, part, [*COUNTERS, *also])
+        if result.returncode != 0 and also:  # once more without what this profiler does not know, then without all of it
+            known = [metric for metric in also if metric not in result.stdout + result.stderr]
+            result = self.watched(path, part, [*COUNTERS, *known]) if len(known) < len(also) else result
+            result = self.watched(path, part, list(COUNTERS)) if result.returncode != 0 else result
         if result.returncode != 0:
             raise RuntimeError(f"ncu ended with status {result.returncode}\n{(result.stdout + result.stderr).strip()[-2000:]}")
         table = [line for line in result.stdout.splitlines() if line.startswith('"')]
@@ -289,10 +294,16 @@ class Bake:
             values = {short: float(row[long].replace(",", "")) for long, short in COUNTERS.items()}
             entry: dict[str, Any] = {"implementation": part, "kernel": short_name(row["Kernel Name"])}
             entry |= {key: int(values[key]) for key in ("dram_read_bytes", "dram_write_bytes", "registers")}
-            found.append(entry | {"ms": round(values["ns"] / 1e6, 6)})
+            found.append(entry | {"ms": round(values["ns"] / 1e6, 6)} | more_counters(row, also))
         if not found:
             raise RuntimeError(f"ncu saw no kernel in part {part!r}")
         return found
+
+    def watched(self, path: Path, part: str, metrics: list[str]) -> subprocess.CompletedProcess[str]:
+        """Run one part of a program under Nsight Compute, at the clocks that the GPU chooses itself."""
+        command = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none"]
+        command += ["--profile-from-start", "off", "--metrics", ",".join(metrics), sys.executable, str(path), part]
+        return subprocess.run(command, env=self.variables(), capture_output=True, text=True, timeout=LIMIT_SECONDS)
 
     def sanitizer(self, path: Path, tool: str, *part: str) -> dict[str, Any]:
         """Run a program, or one part of it, under Compute Sanitizer and keep what it found, without what varies.
@@ -351,6 +362,22 @@ def steady(line: str) -> str:
     line = re.sub(r"(?i)\b(process(?: id)?|pid)([ =:]+)\d+", r"\1\2...", line)
     line = re.sub(r"(?<=\s)/(?:[^/:]+/)+", "", line)
     return re.sub(r" Use --print-limit option.*", "", line).rstrip()
+
+
+def more_counters(row: dict[str, str], also: list[str]) -> dict[str, Any]:
+    """What was asked for beyond the usual counters, and is there; the reasons why warps waited, the most frequent first."""
+    values = {}
+    for metric in also:
+        try:
+            values[metric] = float(row.get(metric, "").replace(",", ""))
+        except ValueError:
+            continue  # this GPU does not count it
+    found: dict[str, Any] = {}
+    for metric, short in ALSO.items():
+        if metric in values:
+            found[short] = round(max(values[metric], found.get(short, 0.0)), 2)
+    stalls = {STALLED[metric]: round(value, 3) for metric, value in values.items() if metric in STALLED}
+    return found | ({"stalls": dict(sorted(stalls.items(), key=lambda item: -item[1]))} if stalls else {})
 
 
 def short_name(kernel: str) -> str:

@@ -339,6 +339,32 @@ def write_dances() -> None:
         records.write_text(DOCS / "generated" / "dances" / f"{name}.html", dance.element_html(name, rows, TO_ROOT))
 
 
+def write_tile_order() -> None:
+    """The order of tiles: the kernel's own map, with what the machine measured of it whose numbers the text gives."""
+    from scripts import tile_order
+
+    order, groups = tile_order.read("cpu", tile_order.ORDER), tile_order.read(primary_machine(), tile_order.GROUPS)
+    if order:  # before the first bake there is nothing to picture
+        data = tile_order.picture(order, groups)
+        write_json(DOCS / "data" / "tile_order.json", data)
+        html_text = tile_order.element_html(data, groups and groups["environment"], f"{TO_ROOT}data/tile_order.json")
+        records.write_text(DOCS / "generated" / "tile_order.html", html_text)
+
+
+def write_picker() -> None:
+    """The configuration picker: its data, and its element, of the machine whose numbers the text gives."""
+    from scripts import picker
+
+    path = records.record_path(primary_machine(), "program", picker.NAME)
+    if not path.exists():
+        return  # before the first bake there is nothing to choose from
+    given = picker.data(records.read(path))
+    if given["shapes"]:
+        records.write_text(DOCS / "data" / "picker.json", json.dumps(given, ensure_ascii=False, separators=(",", ":")) + "\n")
+        element = picker.element_html(given, f"{TO_ROOT}data/picker.json")
+        records.write_text(DOCS / "generated" / "picker.html", element)
+
+
 def main() -> int:
     for folder in ("programs", "data", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
@@ -353,6 +379,8 @@ def main() -> int:
         write_trust()
         write_traces()
         write_dances()
+        write_tile_order()
+        write_picker()
         write_json(DOCS / "generated" / "figures.json", figures())
     except records.RecordError as error:
         print(error, file=sys.stderr)

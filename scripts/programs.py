@@ -85,9 +85,9 @@ def inline(name: str, root: Path = ROOT) -> str:
 
 
 def is_library(node: ast.AST) -> bool:
-    """Whether a statement imports something of the library."""
+    """Whether a statement imports something of the library, or of another program."""
     if isinstance(node, ast.ImportFrom):
-        return node.level > 0 or (node.module or "").split(".")[0] == "kernels"
+        return node.level > 0 or (node.module or "").split(".")[0] in ("kernels", "snippets")
     return isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "kernels" for alias in node.names)
 
 

@@ -98,7 +98,7 @@ def closure(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
 
 
 def kernels_imports(path: Path, root: Path = ROOT) -> list[tuple[Path, list[str]]]:
-    """The `kernels` modules that a file imports names from. A name taken from the package counts for its own module."""
+    """The modules that a file imports names from. A name taken from the package `kernels` counts for its own module."""
     package = root / "kernels" / "__init__.py"
     return imports_in(tree_of(path), path, root, tree_of(package) if package.exists() else None)
 
@@ -114,10 +114,15 @@ def imports_in(tree: ast.Module, path: Path, root: Path, package: ast.Module | N
         if whole or isinstance(node, ast.ImportFrom) and node.level:
             advice = "write `from kernels.<module> import <name>`, so that its code can be followed"
             raise RecordError(f"{path}:{node.lineno}: {advice}")
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "kernels":
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in followed_in(path, root):
             for alias in node.names:
                 imports.append((module_of(node.module or "", alias.name, root), [alias.name]))
     return imports
+
+
+def followed_in(path: Path, root: Path = ROOT) -> tuple[str, ...]:
+    """The packages whose imports a file's code is followed into: a program may also take definitions of another program."""
+    return ("kernels", "snippets") if path.is_relative_to(root / "snippets") else ("kernels",)
 
 
 def module_of(module: str, name: str, root: Path = ROOT) -> Path:

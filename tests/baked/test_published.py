@@ -19,7 +19,7 @@ from tests.docs import pages
 COLUMNS = "gpu,op,direction,shape,dtype,implementation,timing,ms_p20,ms_p50,ms_p80,bytes,flops,commit,measured_at"
 KEY = COLUMNS.split(",")[:7]
 DIRECTIONS = {"fwd", "bwd", "fwdbwd"}
-DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2}
+DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2, "e4m3": 1, "fp8": 1}
 FLAT, MATRIX, PRODUCT = (r"x".join([r"[1-9]\d*"] * sides) for sides in (1, 2, 3))
 PEERS = {"blockwise", "eager", "compile"}
 
@@ -64,6 +64,14 @@ CAPPED = {"warps4", "warps4_cap64", "warps8", "warps8_cap48", "warps8_cap32", "w
 LADDER = {"unfused", "row", "eager", "long", "split", "three_walks", "online", "blockwise"} | blocks(
     *(2**k for k in range(6)), sign="rows_"
 )
+PRECISIONS = {"ieee", "tf32", "tf32x3", "bf16x3", "bf16x6", "fp16", "fp16_sums", "bf16", "fp8", "fp8_promoted", "eager"}
+PRECISIONS |= {"eager_ieee", "eager_tf32", "eager_fp16_sums", "scaled_mm_fast", "scaled_mm_slow"}
+PRODUCTS = {"blockwise_nn", "blockwise_nt", "eager", "eager_nt", "compile", "compile_max"}
+SCALED = {"blockwise_tensor", "blockwise_row"} | {
+    f"scaled_mm_{kind}_{sums}" for kind in ("tensor", "row") for sums in ("fast", "slow")
+}
+FEATURES = {"pointers", "host", "persistent", "flattened", "made_here", "specialized", "eager"}
+FUSED = {"fused", "separate", "eager", "cublas", "addmm", "compile", "compile_max"}
 OTHERS = PEERS | {"compile_max", "liger", "flash_triton"}
 OPERATIONS = {
     "add": Operation(FLAT, PEERS, tensors(3)),
@@ -118,6 +126,26 @@ OPERATIONS = {
     **dict.fromkeys(("swiglu", "geglu", "swiglu_halves"), Operation(MATRIX, OTHERS, tensors(3), tensors(5))),
     # The loss reads its logits once, and with the gradient writes as many.
     "cross_entropy": Operation(MATRIX, OTHERS | {"flash_triton_ip"}, tensors(1), tensors(2)),
+    # Matrix products: the order of tiles; and precision, where 8-bit floats give a result of 16 bits.
+    "tile_order": Operation(PRODUCT, {"eager"} | blocks(1, 2, 4, 8, 16, 32, sign="group_"), of_a_product),
+    "precision": Operation(PRODUCT, PRECISIONS, of_a_product),
+    "precision_scaled": Operation(PRODUCT, PRECISIONS, lambda m, n, k: of_a_product(m, n, k) + m * n),
+    # Matrix products beside cuBLAS, and what is fused with them. A norm alone reads and writes rows of the first two sides.
+    "mm": Operation(PRODUCT, PRODUCTS, of_a_product),
+    "scaled_mm": Operation(PRODUCT, SCALED, lambda m, n, k: of_a_product(m, n, k) + m * n),
+    "hopper_features": Operation(PRODUCT, FEATURES, of_a_product),
+    "wide_tile": Operation(PRODUCT, {"wide_tile", "wide_tile_3", "wide_tile_g4", "blockwise_nn", "eager"}, of_a_product),
+    "narrow": Operation(PRODUCT, {"straight", "turned", "blockwise_nn", "eager"}, of_a_product),
+    **dict.fromkeys(
+        (f"epilogue_{name}" for name in ("gelu", "silu", "bias", "product")), Operation(PRODUCT, FUSED, of_a_product)
+    ),
+    "epilogue_residual": Operation(PRODUCT, FUSED, lambda m, n, k: of_a_product(m, n, k) + m * n),
+    "epilogue_kept": Operation(PRODUCT, {"alone", "kept"}, of_a_product),
+    "ln_linear": Operation(PRODUCT, PEERS, of_a_product, lambda m, k, n: 2 * of_a_product(m, n, k)),
+    **dict.fromkeys(
+        ("ln_linear_fold", "ln_linear_product"), Operation(PRODUCT, PEERS | {"folded", "folded_prepared"}, of_a_product)
+    ),
+    "ln_linear_norm": Operation(PRODUCT, {"blockwise", "eager"}, lambda m, k, n: 2 * m * k),
     "rope": Operation(r"B\d+S\d+H\d+/\d+D\d+", OTHERS | {"blockwise_whole"}, of_heads, of_heads),
 }
 NONE = Operation("", set(), tensors(0))

@@ -1,0 +1,47 @@
+"""What a matrix product gives when one thing in it is wrong."""
+
+from collections.abc import Callable
+
+import torch
+
+
+def transposed_out(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return (a @ b).T
+
+
+def transposed_a(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return a.T @ b if len(a) == len(b) else a @ b
+
+
+def transposed_b(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    return a @ b.T if a.shape[1] == b.shape[1] else a @ b
+
+
+def first_block(tile: int) -> Callable[..., torch.Tensor]:
+    return lambda a, b: a[:, :tile] @ b[:tile]
+
+
+def last_block(tile: int) -> Callable[..., torch.Tensor]:
+    def product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        start = (a.shape[1] - 1) // tile * tile
+        return a[:, start:] @ b[start:]
+
+    return product
+
+
+def standing(tile: int) -> Callable[..., torch.Tensor]:
+    return lambda a, b: a[:, :tile] @ b[:tile] * (a.shape[1] // tile)
+
+
+TILES = (16, 32, 64, 128)
+MATMUL: dict[str, Callable[..., torch.Tensor]] = {
+    "the product is transposed: rows and columns of the output are swapped": transposed_out,
+    "`b` is read transposed: its strides or its two offsets are swapped": transposed_b,
+    "`a` is read transposed: its strides or its two offsets are swapped": transposed_a,
+}
+for tile in TILES:
+    of = f"of K was {{}} (your tiles seem to be {tile} long)"
+    MATMUL[f"only the first block {of.format('used')}: the loop ends early"] = first_block(tile)
+    MATMUL[f"only the last block {of.format('kept')}: add to the accumulator, `total = tl.dot(a, b, total)`"] = last_block(tile)
+    again = f"the first block of K was added again and again (your tiles seem to be {tile} long)"
+    MATMUL[f"{again}: the pointers do not move on, by the tile's length times the stride along K"] = standing(tile)

@@ -1,0 +1,118 @@
+"""Where the checker's tensors lie: each far from the others, filled with NaN wherever nothing was put."""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+# Bytes on either side of a tensor. A kernel that strays a little ends up here, and in no other tensor.
+GUARD = 2**18
+FILL = 0xFF
+
+
+def placed(values: torch.Tensor, strides: tuple[int, ...] | None = None, empty: bool = False) -> torch.Tensor:
+    """Copy `values` to memory of their own with these strides; what is no element, or everything if `empty`, is NaN."""
+    values = values.contiguous()
+    strides = strides or values.stride()
+    last = sum((size - 1) * stride for size, stride in zip(values.shape, strides, strict=True))
+    extent = (last + 1) * values.element_size() if values.numel() else 0
+    extent += -extent % 16
+    raw = torch.full((extent + 2 * GUARD,), FILL, dtype=torch.uint8, device=values.device)
+    start = GUARD // values.element_size()
+    tensor = torch.empty(0, dtype=values.dtype, device=values.device)
+    tensor.set_(raw.untyped_storage(), start, values.shape, strides)
+    return tensor if empty else tensor.copy_(values)
+
+
+def guards_touched(tensor: torch.Tensor) -> bool:
+    """Whether something was written around a tensor made by `placed`."""
+    raw = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(tensor.untyped_storage())
+    return bool((raw[:GUARD] != FILL).any() or (raw[-GUARD:] != FILL).any())
+
+
+class FarTensor(torch.Tensor):
+    """A small tensor that says its rows lie 2^30 elements apart; the watch finds them where they really are."""
+
+    row_stride: int = 0
+
+    def stride(self, dim=None):
+        strides = tuple(super().stride())
+        if self.row_stride:
+            strides = (self.row_stride, *strides[1:])
+        return strides if dim is None else strides[dim]
+
+
+def far(tensor: torch.Tensor, row_stride: int = 2**30) -> torch.Tensor:
+    pretended = tensor.as_subclass(FarTensor)
+    pretended.row_stride = row_stride
+    return pretended
+
+
+def near(value):
+    """A far tensor as it is; anything else unchanged."""
+    return value.as_subclass(torch.Tensor) if isinstance(value, FarTensor) else value
+
+
+def element_offsets(shape: tuple[int, ...], strides: tuple[int, ...]) -> np.ndarray:
+    """The offset of every element from the first one, in the order of their indices."""
+    offsets = np.zeros((), dtype=np.int64)
+    for size, stride in zip(shape, strides, strict=True):
+        offsets = offsets[..., None] + np.arange(size, dtype=np.int64) * stride
+    return offsets.ravel()
+
+
+@dataclass
+class Region:
+    """A tensor as a kernel may touch it: the addresses of its elements, and which of them were written."""
+
+    name: str
+    role: str  # "input", "out" or "scratch"
+    tensor: torch.Tensor
+    begin: int = 0
+    addresses: np.ndarray = field(init=False)  # sorted, as the kernel computes them
+    real: np.ndarray = field(init=False)  # where the elements truly lie
+    index: np.ndarray = field(init=False)  # the element's number, by sorted address
+    written: np.ndarray = field(init=False)
+    skipped: np.ndarray = field(init=False)
+
+    def __post_init__(self):
+        plain, itemsize = self.tensor.as_subclass(torch.Tensor), self.tensor.element_size()
+        self.begin = plain.data_ptr()
+        self.shape, self.strides = tuple(self.tensor.shape), tuple(self.tensor.stride())
+        addresses = self.begin + element_offsets(self.shape, self.strides) * itemsize
+        self.index = np.argsort(addresses, kind="stable")
+        self.addresses = addresses[self.index]
+        self.real = self.begin + element_offsets(self.shape, plain.stride())[self.index] * itemsize
+        self.written = np.zeros(len(addresses), dtype=bool)
+        self.skipped = np.zeros(len(addresses), dtype=bool)
+
+    @property
+    def is_far(self) -> bool:
+        return isinstance(self.tensor, FarTensor)
+
+    def find(self, addresses: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """For each address: is it an element, and which one in the sorted order."""
+        if not len(self.addresses):
+            return np.zeros(addresses.shape, dtype=bool), np.zeros(addresses.shape, dtype=np.int64)
+        at = np.searchsorted(self.addresses, addresses).clip(max=len(self.addresses) - 1)
+        return self.addresses[at] == addresses, at
+
+    def offsets(self, addresses: np.ndarray) -> np.ndarray:
+        """Addresses counted in elements from the first one."""
+        return (addresses - self.begin) // self.tensor.element_size()
+
+    def untouched(self) -> np.ndarray:
+        """Which elements, by sorted address, still hold what `placed` filled them with."""
+        plain = self.tensor.as_subclass(torch.Tensor).contiguous()
+        raw = plain.reshape(-1, 1).view(torch.uint8).reshape(len(self.index), -1).numpy()
+        return (raw == FILL).all(axis=1)[self.index]
+
+    def distance(self, address: int) -> int:
+        """How far an address is from this tensor, in bytes."""
+        if not len(self.addresses):
+            return abs(self.begin - address)
+        return max(int(self.addresses[0]) - address, address - int(self.addresses[-1]), 0)
+
+    def indices(self, numbers: np.ndarray) -> list[tuple[int, ...]]:
+        """The indices of elements given by their place in the sorted order."""
+        return [tuple(int(i) for i in np.unravel_index(number, self.shape)) for number in np.sort(self.index[numbers])]

@@ -1,0 +1,95 @@
+"""Compare what came with what was expected, and guess why they differ."""
+
+import torch
+
+from kernels.labs.cases import Case, Task
+from kernels.labs.teacher import joined
+from kernels.labs.watch import Watch
+from kernels.labs.words import index_of, number
+
+ROUNDING = {torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
+
+
+def plain(inputs: dict[str, torch.Tensor]) -> list[torch.Tensor]:
+    """The inputs in float64, integers as they are."""
+    tensors = [value.as_subclass(torch.Tensor) for value in inputs.values()]
+    return [value.double() if value.is_floating_point() else value for value in tensors]
+
+
+def tolerance(task: Task, case: Case, expected: torch.Tensor) -> torch.Tensor:
+    """How far an element may be off: by rounding, which grows with the terms of a product, as well."""
+    relative = ROUNDING.get(case.out.dtype, task.tolerance)
+    if set(case.inputs) == {"a", "b"}:
+        a, b = (value.abs() for value in plain(case.inputs))
+        return relative * (a @ b) + 1e-7
+    return relative * expected.abs() + relative / 10
+
+
+def different(came: torch.Tensor, expected: torch.Tensor, within: torch.Tensor) -> torch.Tensor:
+    return ~((came.double() - expected).abs() <= within) & ~(came.isnan() & expected.isnan())
+
+
+def matching(task: Task, case: Case, within: torch.Tensor) -> str:
+    """The known mistake that would have given just this."""
+    came, right = case.out.double(), task.expected(*plain(case.inputs)).double()
+    for words, wrong in task.mistakes.items():
+        guess = wrong(*plain(case.inputs)).double()
+        telling = guess.shape == came.shape and different(guess, right, within).any()
+        if telling and not different(came, guess, within * 10).any():
+            return words + "."
+    return ""
+
+
+def general(case: Case, came: torch.Tensor, expected: torch.Tensor, off: torch.Tensor) -> str:
+    """What the shape of the error says when no known mistake fits."""
+    relative = ((came.double() - expected).norm() / expected.norm()).item()
+    if torch.equal(came.double(), expected.half().double()):
+        return (
+            "the result was rounded to float16 before it was stored. Store float32 values: the store converts to the "
+            "output's dtype."
+        )
+    if came.ndim == 2 and came.shape[1] > 1:
+        factor = came.double() / expected
+        if expected.all() and (factor - factor[:, :1]).abs().max() < 1e-3:
+            return (
+                "within a row every element is off by one factor, so the numerators are right and the sum is not. "
+                "Were lanes beyond the row's end counted, or was an earlier part of the sum not scaled to the new maximum?"
+            )
+        if len(came) == came.shape[1] and torch.allclose(came.double(), expected.T, rtol=1e-3):
+            return "rows and columns are swapped."
+        if len(came) > 1 and not off[0].any() and off[1:].any(1).all():
+            return (
+                "the first row is right and no other is: the way from row to row is wrong. Row i begins at "
+                "`i * x.stride(0)`; `x.stride(1)` is the way from column to column."
+            )
+    if relative < 0.02:
+        return (
+            "the error is small: precision was lost on the way. Convert inputs with `.to(tl.float32)`, and keep sums in float32."
+        )
+    return "the formula, or an offset that points at another element than it should. Compare with one element worked out by hand."
+
+
+def compare(task: Task, case: Case, watch: Watch | None) -> str:
+    """Nothing if the output is right; else what was expected, what came and where."""
+    expected = task.expected(*plain(case.inputs)).double()
+    came = case.out
+    within = tolerance(task, case, expected)
+    off = different(came, expected, within)
+    if not off.any():
+        return ""
+    first = tuple(off.nonzero()[0].tolist())
+    where = f"out{index_of(first)}: expected {number(expected[first].item())}, came {number(came[first].item())}."
+    text = f"{int(off.sum())} of {off.numel()} elements are wrong. The first is {where}"
+    if came.isnan()[off].any() and not expected.isnan().any():
+        if watch and watch.fillers and not case.why_nan:
+            cause = (
+                f"a load switches lanes off and gives no `other`, in\n  {watch.fillers[0]}\nWhat such lanes hold is "
+                "undefined on a GPU (here it is NaN), and it reached the result. Give `other=` a value that changes nothing: "
+                "0 for a sum, -inf for a maximum."
+            )
+        else:
+            cause = case.why_nan or "inf - inf, 0 / 0, or an element that was never written."
+        return f"{text}\n\nUsually: {cause}"
+    mistake = matching(task, case, within)
+    cause = (joined(watch) if watch else "") or mistake or case.why_wrong or general(case, came, expected, off)
+    return f"{text}\n\nUsually: {cause}"

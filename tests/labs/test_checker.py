@@ -1,0 +1,63 @@
+"""The checker rejects wrong kernels and says why, accepts right ones, and leaves the interpreter as it found it."""
+
+import inspect
+import re
+
+import pytest
+
+from kernels.labs import TASKS, check
+from tests.labs import right, right_puzzles, wrong_elementwise, wrong_matmul, wrong_softmax  # noqa: F401
+from tests.labs.submissions import RIGHT, WRONG
+
+OURS = ("Traceback", "InterpreterError", "kernels/labs", "_semantic")
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_kernel_is_rejected_for_its_reason(name, capsys):
+    fn, task, says = WRONG[name]
+    verdict = check(fn, task)
+    assert not verdict
+    assert re.search(says, verdict.message), verdict.message
+    assert capsys.readouterr().out == verdict.message + "\n"
+    assert not any(word in verdict.message for word in OURS)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_right_kernel_passes(name):
+    fn, task = RIGHT[name]
+    verdict = check(fn, task)
+    assert verdict.passed, verdict.message
+
+
+def test_there_are_enough_of_both():
+    assert len(WRONG) >= 30
+    assert len(RIGHT) >= 12
+
+
+def test_every_task_has_been_solved():
+    assert {task for _, task in RIGHT.values()} == set(TASKS)
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_is_called_as_it_says(name):
+    task = TASKS[name]
+    case = next(task.cases("cpu"))
+    arguments = re.match(r"fn\(([\w, ]+)\): ", task.call).group(1).split(", ")
+    assert arguments == [*case.inputs, "out"]
+    assert task.expected(*case.inputs.values()).shape == case.out.shape
+    assert list(inspect.signature(task.expected).parameters) == list(case.inputs)
+
+
+def test_the_interpreter_is_left_as_it_was():
+    from triton.runtime.interpreter import GridExecutor, InterpreterBuilder
+
+    before = dict(vars(GridExecutor)), dict(vars(InterpreterBuilder))
+    fn, task, _ = WRONG["no_mask"]
+    check(fn, task)
+    check(lambda x, y, out: 1 / 0, task)
+    assert (dict(vars(GridExecutor)), dict(vars(InterpreterBuilder))) == before
+
+
+def test_an_unknown_task_is_named():
+    with pytest.raises(ValueError, match="task: expected one of .*vector_add.*got 'add'"):
+        check(lambda out: None, "add")

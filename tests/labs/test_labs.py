@@ -1,0 +1,99 @@
+"""Every lab, solved, passes its checks; unsolved, it fails at the first with a message, and at nothing worse."""
+
+import json
+import re
+import subprocess
+import sys
+
+import pytest
+
+from scripts import labs
+from scripts.labs import Cell
+
+LABS = labs.names()
+
+
+def test_there_are_labs():
+    assert {"elementwise", "softmax", "matmul"} <= set(LABS)
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_a_solved_lab_passes_every_check(name):
+    cells = labs.version(labs.cells_of(name), True)
+    ran = labs.run(cells)
+    assert len(ran.verdicts) == sum(cell.tag == "check" for cell in cells) > 0
+    assert [verdict.message for verdict in ran.verdicts if not verdict] == []
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_an_unsolved_lab_fails_every_check_and_says_what_is_missing(name):
+    cells = labs.version(labs.cells_of(name), False)
+    ran = labs.run(cells)
+    assert len(ran.verdicts) == sum(cell.tag == "check" for cell in cells)
+    for verdict in ran.verdicts:
+        assert not verdict
+        assert re.search(r"is used before any line sets it|never written", verdict.message), verdict.message
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_each_exercise_has_its_hint_and_its_check(name):
+    tags = [cell.tag for cell in labs.cells_of(name) if cell.tag not in ("", "setup")]
+    assert tags == ["exercise", "hint", "check"] * (len(tags) // 3)
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_each_exercise_asks_for_what_its_solution_has(name):
+    for cell in labs.cells_of(name):
+        if cell.tag == "exercise":
+            asked, solutions = cell.text.count("# YOUR TURN: "), cell.text.count("# [solution]")
+            assert 1 <= asked == solutions == cell.text.count("# [/solution]")
+            assert sum(len(lines.splitlines()) for lines in labs.SOLUTION.findall(cell.text + "\n")) <= 8
+
+
+@pytest.mark.parametrize("name", LABS)
+def test_the_notebooks_have_the_right_cells(name):
+    cells = labs.cells_of(name)
+    learner, full = (labs.notebook(name, labs.version(cells, is_solved)) for is_solved in (False, True))
+    code = ["".join(cell["source"]) for cell in learner["cells"] if cell["cell_type"] == "code"]
+    assert not any("solution]" in text for text in code)
+    for cell in learner["cells"]:
+        if "exercise" in cell["metadata"].get("tags", []):
+            assert "# YOUR TURN: " in "".join(cell["source"])
+    assert "YOUR TURN" not in "".join("".join(cell["source"]) for cell in full["cells"] if cell["cell_type"] == "code")
+    assert (learner["nbformat"], learner["nbformat_minor"]) == (4, 5)
+    for book in (learner, full):
+        ids = [cell["id"] for cell in book["cells"]]
+        assert len(set(ids)) == len(ids)
+        assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", each) for each in ids)
+        assert all(("outputs" in cell) == (cell["cell_type"] == "code") for cell in book["cells"])
+        json.dumps(book)
+    folds = ["".join(cell["source"]) for cell in learner["cells"] if cell["metadata"].get("tags") == ["solution"]]
+    for fold, exercise in zip(folds, [cell for cell in cells if cell.tag == "exercise"], strict=True):
+        assert labs.solved(exercise.text) in fold
+
+
+def test_what_is_printed_becomes_an_output():
+    book = labs.notebook("a", [Cell(True, "", "# A"), Cell(False, "check", "print(1)")], {1: "1\n2\n"})
+    assert book["cells"][1]["outputs"] == [{"output_type": "stream", "name": "stdout", "text": ["1\n", "2\n"]}]
+
+
+PLANTED = {
+    "text before the first cell": ("import os\n# %%\n", "labs.py|expected"),
+    "a header that is none": ("# %% tags=['x']\n", "expected"),
+    "an unknown tag": ('# %% tags=["exercises"]\n', "no such tag: exercises"),
+}
+
+
+@pytest.mark.parametrize("text, says", PLANTED.values(), ids=PLANTED)
+def test_a_source_that_is_no_lab_is_refused(tmp_path, monkeypatch, text, says):
+    monkeypatch.setattr(labs, "SOURCES", tmp_path)
+    (tmp_path / "planted.py").write_text(text, encoding="utf-8")
+    with pytest.raises(labs.LabError, match=says):
+        labs.cells_of("planted")
+
+
+def test_the_command_runs_a_solved_lab():
+    command = [sys.executable, "scripts/labs.py", "--run", "elementwise"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=labs.ROOT, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("✓") == 5 and "✗" not in done.stdout
