@@ -65,7 +65,7 @@ def ratio_chart(parts: Sequence[Part], title: str, alt: str, line: str) -> Chart
             axes.axvline(1, color=COLORS["limit"], linewidth=1.4, clip_on=False)
             for place, lane in enumerate(part.lanes):
                 canvas.text(0, on_canvas(canvas, axes, 1, place)[1] + 4.5, lane.label)
-                axes.axhline(place, color=COLORS["rule"], linewidth=0.8, zorder=0.5)
+                axes.axhline(place, color=COLORS["rule"], linewidth=0.8, zorder=0.5, clip_on=False)
                 for mark in lane.marks:
                     style = mark.series.line()
                     axes.plot(mark.ratios[::2], [place] * 2, color=style["color"], linewidth=1.2, clip_on=False)
