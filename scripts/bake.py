@@ -219,13 +219,17 @@ class Bake:
     def tested(self, file: Path, report: Path) -> tuple[set[str], str]:
         """Run one file of tests; return the modules that are red for it, and what pytest said."""
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file), f"--junitxml={report}"]
-        if not self.cpu and importlib.util.find_spec("xdist"):  # most of their time is spent compiling, one kernel at a time
+        if not self.cpu and self.has_xdist():  # most of their time is spent compiling, one kernel at a time
             command += ["-n", "3", "--dist", "loadgroup"]
         result = subprocess.run(command, cwd=records.ROOT, capture_output=True, text=True, env=self.variables())
         if result.returncode == 0:
             return set(), result.stdout
         # Where pytest is not content and no test is red, none ran.
         return (red_modules(report) if report.exists() else set()) or {"*"}, result.stdout or result.stderr
+
+    def has_xdist(self) -> bool:
+        """Whether a test run here will know the options of pytest-xdist."""
+        return bool(importlib.util.find_spec("xdist")) and "PYTEST_DISABLE_PLUGIN_AUTOLOAD" not in os.environ
 
     def variables(self, **more: str) -> dict[str, str]:
         """The environment of a child: the checkout importable, and the interpreter on only where it is asked for."""
