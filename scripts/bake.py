@@ -225,7 +225,7 @@ class Bake:
         """Run one file of tests; return the modules that are red for it, and what pytest said."""
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file), f"--junitxml={report}"]
         if not self.cpu and self.has_xdist():  # most of their time is spent compiling, one kernel at a time
-            command += ["-n", "3", "--dist", "loadgroup"]
+            command += ["-n", "6", "--dist", "loadgroup"]
         result = subprocess.run(command, cwd=records.ROOT, capture_output=True, text=True, env=self.variables())
         if result.returncode == 0:
             return set(), result.stdout

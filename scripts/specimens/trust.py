@@ -7,7 +7,7 @@ SPECIMENS = [
     Specimen(
         "snippets/trust/unseen_store.py:described_store_kernel",
         "call",
-        40,
+        64,
         17_000,
         arguments={"out_desc": "tensordesc<fp32[64, 64]>", "BLOCK": 64},
     ),
