@@ -23,7 +23,7 @@ OPERATIONS = {
     "epilogue_bias": "Bias",
     "epilogue_product": "Nothing but the product",
 }
-ALT = "Dot chart. Across: time, as a multiple of the bare product by cuBLAS, which is the line at one; to the left is faster. A star: replayed."
+ALT = "Dot chart. Across: time over that of the bare product by cuBLAS, which is the line at one; left is faster. *: replayed."
 DIRECTIONS = {"fwd": "Forward", "bwd": "Backward"}
 
 
@@ -69,7 +69,7 @@ def norm_linear_shapes(record: Record) -> Chart:
         found = cases(record, "ln_linear", direction)
         parts.append(Part(label, [lane(shape, rows, rows["eager"]) for shape, rows in found.items()]))
     title = "LayerNorm and a linear layer, forward and backward, as a multiple of PyTorch eager's time. *: replayed."
-    alt = "Dot chart. Across: time, as a multiple of PyTorch eager's, which is the line at one; to the left is faster. A star: replayed."
+    alt = "Dot chart. Across: time over PyTorch eager's, which is the line at one; left is faster. *: replayed."
     return ratio_chart(parts, title, alt, "PyTorch eager")
 
 
