@@ -15,7 +15,7 @@ from tests.docs.builds import SITE_URL
 from tests.docs.pages import ROOT
 
 pytestmark = pytest.mark.xdist_group("site")
-SECONDS = 20
+SECONDS = 24  # of which mkdocs-jupyter takes two: it loads nbconvert and Jupytext
 SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
@@ -88,6 +88,25 @@ def test_published_data_lies_where_readers_look_for_it(site):
 
 def test_links_to_a_repository_appear_when_there_is_one(site, site_with_repository):
     assert site_rules.repository_problems(site.site, site_with_repository.site, builds.REPOSITORY) == []
+
+
+def test_a_lab_s_page_brings_no_style_sheet_and_no_script(site):
+    labs = {at: page for at, page in site_rules.page_documents(site.site).items() if at.startswith("/labs/")}
+    assert len(labs) >= 4
+    for page in labs.values():
+        assert page.content.select("style, link, iframe, script[src]") == []
+        assert len(page.content.select(".lab-cell")) >= 6 and page.path.stat().st_size < 250_000
+
+
+def test_a_lab_opens_in_a_cloud_notebook_where_there_is_a_repository(site, site_with_repository):
+    for built, wanted in ((site.site, 0), (site_with_repository.site, 1)):
+        for address, page in site_rules.page_documents(built).items():
+            if address.startswith("/labs/"):
+                found = [target for target in page.links() if "colab.research.google.com" in target]
+                path = f"docs{address.rstrip('/')}.ipynb"
+                owner = builds.REPOSITORY.removeprefix("https://github.com/")
+                assert found == [f"https://colab.research.google.com/github/{owner}/blob/main/{path}"] * wanted
+                assert (ROOT / path).is_file()
 
 
 def test_a_build_without_prepared_files_names_the_command(tmp_path):
