@@ -66,6 +66,7 @@ LADDER = {"unfused", "row", "eager", "long", "split", "three_walks", "online", "
 )
 PRECISIONS = {"ieee", "tf32", "tf32x3", "bf16x3", "bf16x6", "fp16", "fp16_sums", "bf16", "fp8", "fp8_promoted", "eager"}
 PRECISIONS |= {"eager_ieee", "eager_tf32", "eager_fp16_sums", "scaled_mm_fast", "scaled_mm_slow"}
+STEPS = {"naive", "tiles", "cores", "grouped", "descriptors", "persistent", "specialized", "split", "eager"}
 PRODUCTS = {"blockwise_nn", "blockwise_nt", "eager", "eager_nt", "compile", "compile_max"}
 SCALED = {"blockwise_tensor", "blockwise_row"} | {
     f"scaled_mm_{kind}_{sums}" for kind in ("tensor", "row") for sums in ("fast", "slow")
@@ -126,6 +127,13 @@ OPERATIONS = {
     **dict.fromkeys(("swiglu", "geglu", "swiglu_halves"), Operation(MATRIX, OTHERS, tensors(3), tensors(5))),
     # The loss reads its logits once, and with the gradient writes as many.
     "cross_entropy": Operation(MATRIX, OTHERS | {"flash_triton_ip"}, tensors(1), tensors(2)),
+    # The ladder of matrix products: all its steps in one run, and each step's own program.
+    "matmul_ladder": Operation(PRODUCT, STEPS | {"stages", "whole", "wide"}, of_a_product),
+    **{f"matmul_{step}": Operation(PRODUCT, {step, "eager"}, of_a_product) for step in STEPS - {"eager"}},
+    "matmul_grouped": Operation(PRODUCT, {"rows", "grouped", "eager"}, of_a_product),
+    "matmul_stages": Operation(PRODUCT, {f"stages_{n}" for n in range(1, 6)} | {"wide_3", "wide_4", "eager"}, of_a_product),
+    "matmul_tiles": Operation(PRODUCT, {"tiles", "tiles_16", "eager"}, of_a_product),
+    "matmul_split": Operation(PRODUCT, {f"parts_{2**k}" for k in range(5)} | {"eager"}, of_a_product),
     # Matrix products: the order of tiles; and precision, where 8-bit floats give a result of 16 bits.
     "tile_order": Operation(PRODUCT, {"eager"} | blocks(1, 2, 4, 8, 16, 32, sign="group_"), of_a_product),
     "precision": Operation(PRODUCT, PRECISIONS, of_a_product),
