@@ -37,6 +37,26 @@ def few_rows(turned: bool) -> Specimen:
     return Specimen(kernel, "turned" if turned else "straight", 255, 232_448, EMULATED, arguments=arguments, options=options)
 
 
+def tail(finish: str, block_n: int, num_stages: int, parts: int = 7) -> Specimen:
+    arguments: dict[str, Any] = {"a_desc": of("bf16", 128, 64), "b_desc": of("bf16", 64, block_n)}
+    arguments |= {"c_desc": of("bf16", 128, block_n), "c_ptr": "*bf16", "partial_ptr": "*fp32", "arrived_ptr": "*i32"}
+    arguments |= {"M": 3072, "N": 3072, "K": 3072, "n_whole": 264, "sharers": 132, "FINISH": finish, "PARTS": parts}
+    arguments |= {"WIDEN": False, "BLOCK_M": 128, "BLOCK_N": block_n, "BLOCK_K": 64, "GROUP_M": 8, "ROWS": 16}
+    options = {"num_warps": 8, "num_stages": num_stages, "launch_cooperative_grid": finish == "all"}
+    label = f"{finish}-128x{block_n}"
+    return Specimen("snippets/hopper/tail.py:tail_kernel", label, 255, 232_448, EMULATED, arguments=arguments, options=options)
+
+
+def pieces(block_n: int, piece: int, num_stages: int) -> Specimen:
+    arguments: dict[str, Any] = {"a_desc": of("bf16", 128, 64), "b_desc": of("bf16", 64, block_n), "c_ptr": "*bf16"}
+    arguments |= {"c_desc": of("bf16", 128, block_n), "b_piece_desc": of("bf16", 64, piece)}
+    arguments |= {"c_piece_desc": of("bf16", 128, piece), "M": 3072, "N": 3072, "K": 3072, "n_whole": 264, "WIDEN": False}
+    arguments |= {"BLOCK_M": 128, "BLOCK_N": block_n, "PIECE": piece, "BLOCK_K": 64, "GROUP_M": 8}
+    kernel, options = "snippets/hopper/tail_pieces.py:tail_pieces_kernel", {"num_warps": 8, "num_stages": num_stages}
+    label = f"{block_n}-in-{piece}"
+    return Specimen(kernel, label, 255, 232_448, EMULATED, arguments=arguments, options=options)
+
+
 SPECIMENS = [
     Specimen(
         "snippets/hopper/features.py:pointer_feature_kernel",
@@ -54,4 +74,21 @@ SPECIMENS = [
     wide_tile(4),
     few_rows(False),
     few_rows(True),
+    tail("all", 256, 3),
+    tail("last", 256, 3),
+    tail("later", 256, 3),
+    tail("all", 128, 4, 13),
+    pieces(256, 128, 3),
+    pieces(256, 64, 3),
+    pieces(128, 32, 4),
+    pieces(128, 16, 4),
+    Specimen(
+        "snippets/hopper/tail.py:tail_add_kernel",
+        "call",
+        255,
+        100_000,
+        arguments={"c_ptr": "*bf16", "partial_ptr": "*fp32", "M": 3072, "N": 3072, "n_whole": 264, "n_blocks": 48}
+        | {"n_split": 24, "sharers": 132, "PARTS": 7, "BLOCK_M": 128, "BLOCK_N": 256, "GROUP_M": 8, "ROWS": 16},
+        options={"num_warps": 8},
+    ),
 ]

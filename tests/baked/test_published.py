@@ -72,6 +72,8 @@ SCALED = {"blockwise_tensor", "blockwise_row"} | {
     f"scaled_mm_{kind}_{sums}" for kind in ("tensor", "row") for sums in ("fast", "slow")
 }
 FEATURES = {"pointers", "host", "persistent", "flattened", "made_here", "specialized", "eager"}
+SPLIT_TAILS = {"all", "all_2", "all_3", "all_4", "last", "later", "all_128", "all_128_4", "later_128"}
+TAILS = SPLIT_TAILS | {"pieces_2", "pieces_4", "pieces_128_4", "pieces_128_8", "blockwise_nn", "eager"}
 FUSED = {"fused", "separate", "eager", "cublas", "addmm", "compile", "compile_max"}
 OTHERS = PEERS | {"compile_max", "liger", "flash_triton"}
 OPERATIONS = {
@@ -143,6 +145,7 @@ OPERATIONS = {
     "scaled_mm": Operation(PRODUCT, SCALED, lambda m, n, k: of_a_product(m, n, k) + m * n),
     "hopper_features": Operation(PRODUCT, FEATURES, of_a_product),
     "wide_tile": Operation(PRODUCT, {"wide_tile", "wide_tile_3", "wide_tile_g4", "blockwise_nn", "eager"}, of_a_product),
+    "tail": Operation(PRODUCT, TAILS, of_a_product),
     "narrow": Operation(PRODUCT, {"straight", "turned", "blockwise_nn", "eager"}, of_a_product),
     **dict.fromkeys(
         (f"epilogue_{name}" for name in ("gelu", "silu", "bias", "product")), Operation(PRODUCT, FUSED, of_a_product)
