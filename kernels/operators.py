@@ -15,6 +15,9 @@ from typing import Any
 import torch
 
 LIBRARY = torch.library.Library("blockwise", "DEF")
+# For operators whose launches share counters that outlive them, or that take a number from the host: `torch.compile` leaves
+# them out of the CUDA graphs that it records. (A CUDA graph that you record yourself may hold those with counters.)
+ON_THEIR_OWN = (torch.Tag.cudagraph_unsafe,)
 
 
 # --8<-- [start:operator]

@@ -10,7 +10,7 @@ from kernels.arguments import check_float_tensor, check_same_device
 from kernels.cross_entropy import check_cross_entropy, cross_entropy_forward, cross_entropy_room
 from kernels.cross_entropy_launch import cross_entropy_launch
 from kernels.cross_entropy_total import cross_entropy_count
-from kernels.operators import operator
+from kernels.operators import ON_THEIR_OWN, operator
 
 
 def cross_entropy_rows(logits, target):
@@ -92,6 +92,7 @@ cross_entropy_operator = operator(
     fake_cross_entropy,
     backward_cross_entropy,
     keep_cross_entropy,
+    ON_THEIR_OWN,
 )
 
 

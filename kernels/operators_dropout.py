@@ -7,7 +7,7 @@ import torch
 
 from kernels.arguments import check_float_tensor, check_like, check_probability, check_seed
 from kernels.dropout import dropout_forward
-from kernels.operators import operator
+from kernels.operators import ON_THEIR_OWN, operator
 
 
 def check_dropout(x, p, residual) -> None:
@@ -43,6 +43,7 @@ dropout_operator = operator(
     fake_dropout,
     backward_dropout,
     keep_dropout,
+    ON_THEIR_OWN,
 )
 
 
@@ -55,7 +56,7 @@ def fake_dropout_again(dy, p, seed):
 
 
 dropout_again_operator = operator(
-    "dropout_again(Tensor dy, float p, Tensor seed) -> Tensor", run_dropout_again, fake_dropout_again
+    "dropout_again(Tensor dy, float p, Tensor seed) -> Tensor", run_dropout_again, fake_dropout_again, tags=ON_THEIR_OWN
 )
 
 
@@ -86,7 +87,7 @@ dropout_drawn_operator = operator(
     fake_dropout_drawn,
     backward_dropout_drawn,
     keep_dropout_drawn,
-    tags=(torch.Tag.nondeterministic_seeded,),
+    tags=(torch.Tag.nondeterministic_seeded, *ON_THEIR_OWN),
 )
 
 

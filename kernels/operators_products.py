@@ -5,7 +5,7 @@ import torch
 from kernels.layer_norm_linear import check_layer_norm_linear_arguments
 from kernels.matmul import check_matmul_arguments, matmul_forward, matmul_slope
 from kernels.norm import norm_forward
-from kernels.operators import operator, wants_gradient
+from kernels.operators import ON_THEIR_OWN, operator, wants_gradient
 from kernels.operators_rows import norm_backward_operator
 from kernels.scaled_matmul import check_scaled_arguments, scaled_matmul
 
@@ -50,6 +50,7 @@ matmul_operator = operator(
     fake_matmul,
     backward_matmul,
     keep_matmul,
+    ON_THEIR_OWN,
 )
 
 
@@ -70,6 +71,7 @@ scaled_matmul_operator = operator(
     "scaled_matmul(Tensor a, Tensor b, Tensor scale_a, Tensor scale_b, Tensor? bias, ScalarType out_dtype) -> Tensor",
     run_scaled_matmul,
     fake_scaled_matmul,
+    tags=ON_THEIR_OWN,
 )
 
 
@@ -127,6 +129,7 @@ layer_norm_linear_operator = operator(
     fake_layer_norm_linear,
     backward_layer_norm_linear,
     keep_layer_norm_linear,
+    ON_THEIR_OWN,
 )
 
 

@@ -5,7 +5,7 @@ import torch
 from kernels.arguments import check_count, check_countable_tensor, check_dim, check_float_tensor
 from kernels.histogram import MOST_BINS, histogram
 from kernels.max import max_forward
-from kernels.operators import operator
+from kernels.operators import ON_THEIR_OWN, operator
 from kernels.sum import sum_forward
 
 
@@ -38,7 +38,7 @@ def backward_sum(ctx, dy):
     return dy.expand(ctx.shape), None
 
 
-sum_operator = operator("sum(Tensor x, int? dim) -> Tensor", run_sum, fake_sum, backward_sum, keep_sum)
+sum_operator = operator("sum(Tensor x, int? dim) -> Tensor", run_sum, fake_sum, backward_sum, keep_sum, ON_THEIR_OWN)
 
 
 def sum_in_graph(x, dim=None):
@@ -74,7 +74,7 @@ def backward_max(ctx, dy):
     return first * (dy / first.sum())
 
 
-max_operator = operator("max(Tensor x) -> Tensor", run_max, fake_max, backward_max, keep_max)
+max_operator = operator("max(Tensor x) -> Tensor", run_max, fake_max, backward_max, keep_max, ON_THEIR_OWN)
 
 
 def run_max_along(x, dim):
@@ -103,7 +103,12 @@ def backward_max_along(ctx, dy, _):
 
 
 max_along_operator = operator(
-    "max_along(Tensor x, int dim) -> (Tensor, Tensor)", run_max_along, fake_max_along, backward_max_along, keep_max_along
+    "max_along(Tensor x, int dim) -> (Tensor, Tensor)",
+    run_max_along,
+    fake_max_along,
+    backward_max_along,
+    keep_max_along,
+    ON_THEIR_OWN,
 )
 
 
@@ -126,7 +131,7 @@ def fake_histogram(x, bins, low, high):
 
 
 histogram_operator = operator(
-    "histogram(Tensor x, int bins, float? min, float? max) -> Tensor", run_histogram, fake_histogram
+    "histogram(Tensor x, int bins, float? min, float? max) -> Tensor", run_histogram, fake_histogram, tags=ON_THEIR_OWN
 )
 
 

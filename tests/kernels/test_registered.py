@@ -136,7 +136,10 @@ def test_compiles_into_one_graph_with_equal_results(name, make):
     found, found_gradients = gradients(compiled, arguments)
     for one, other in zip(found, expected, strict=True):
         assert (one.dtype, one.shape) == (other.dtype, other.shape)
-        assert torch.equal(one, other), "the same kernels give the same bits"
+        if name == "cross_entropy":  # where a gradient is wanted, eagerly one kernel finds both
+            torch.testing.assert_close(one, other)
+        else:
+            assert torch.equal(one, other), "the same kernels give the same bits"
     for one, other in zip(found_gradients, expected_gradients, strict=True):
         assert one.dtype == other.dtype
         torch.testing.assert_close(one, other)
