@@ -170,6 +170,7 @@ if device == "cuda":
     for name, form in FORMS.items():
         kept[name]["situations"] = {situation: verdict(situation, form, plain, x) for situation in SITUATIONS}
     for name, found in kept.items():
-        print(f"\n{name}: {found['us']} us, {found['us_compiled']} us compiled, {len(found['kernels'])} kernels for form(x * 2) + 1")
+        in_graph = f"{found['us_compiled']} us compiled, {len(found['kernels'])} kernels for form(x * 2) + 1"
+        print(f"\n{name}: {found['us']} us, {in_graph}")
         print(*(f"    {situation:18} {said}" for situation, said in found["situations"].items()), sep="\n")
     keep(figures=kept)

@@ -1,4 +1,4 @@
-"""The recipe: a kernel as an operator that compiles, differentiates, exports and batches, and costs little when called eagerly."""
+"""The recipe: a kernel as an operator that compiles, differentiates, exports and batches, and is cheap to call eagerly."""
 import os
 
 import torch
