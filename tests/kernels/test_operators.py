@@ -132,7 +132,9 @@ def test_every_public_function_is_covered():
 def test_compiles_into_one_graph_with_equal_results(name, make):
     arguments = make()
     expected, expected_gradients = gradients(getattr(kernels, name), arguments)
-    compiled = torch.compile(getattr(kernels, name), fullgraph=True, backend=BACKEND)
+    # Inductor takes its time, so on a GPU it has one case of each function, and the others show that the graph is right.
+    backend = BACKEND if make is CASES[name][0] else "aot_eager"
+    compiled = torch.compile(getattr(kernels, name), fullgraph=True, backend=backend)
     found, found_gradients = gradients(compiled, arguments)
     for one, other in zip(found, expected, strict=True):
         assert (one.dtype, one.shape) == (other.dtype, other.shape)
