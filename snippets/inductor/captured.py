@@ -41,7 +41,10 @@ def launched(call):
         torch.cuda.synchronize()
     on_gpu = [event for event in profile.events() if event.device_type == torch.autograd.DeviceType.CUDA]
     names = [event.name for event in on_gpu if not getattr(event, "is_user_annotation", False)]
-    return [name for name in names if not name.startswith(("Mem", "##", "Torch-"))]
+    kernels = [name for name in names if not name.startswith(("Mem", "##", "Torch-"))]
+    if not kernels:
+        raise RuntimeError("the profiler saw no kernel")
+    return kernels
 # --8<-- [end:captured]
 
 

@@ -53,15 +53,20 @@ SITUATIONS = {
 }
 
 
+def failure(call):
+    """The error that a call ends in, in one line; nothing if it ends well."""
+    try:
+        call()
+    except Exception as error:
+        return f"{type(error).__name__}: " + " ".join(str(error).split())[:160]
+    return ""
+
+
 def verdict(situation, form, plain, x):
     """`yes`, or the error, or that the result is another than that of the plain function."""
     torch.compiler.reset()
-    try:
-        found, expected = (SITUATIONS[situation](f, x) for f in (form, plain))
-        torch.testing.assert_close(found, expected)
-        return "yes"
-    except Exception as error:
-        return f"{type(error).__name__}: " + " ".join(str(error).split())[:160]
+    tried = SITUATIONS[situation]
+    return failure(lambda: torch.testing.assert_close(tried(form, x), tried(plain, x))) or "yes"
 # --8<-- [end:situations]
 
 
@@ -74,11 +79,7 @@ def graphs_of(function, x):
         return graph.forward
 
     torch.compiler.reset()
-    try:
-        torch.compile(Between(function), backend=counting)(x)
-        return len(graphs)
-    except Exception as error:
-        return f"{type(error).__name__}: " + " ".join(str(error).split())[:160]
+    return failure(lambda: torch.compile(Between(function), backend=counting)(x)) or len(graphs)
 
 
 if __name__ == "__main__":

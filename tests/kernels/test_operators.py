@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 import torch
+import torch._dynamo.testing
 
 import kernels
 from kernels.in_graphs import IN_GRAPHS
