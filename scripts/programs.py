@@ -28,7 +28,10 @@ def public_modules(root: Path = ROOT) -> list[str]:
     """The modules of the library's public functions."""
     package = root / "kernels" / "__init__.py"
     body = ast.parse(package.read_text(encoding="utf-8")).body if package.exists() else []
-    return sorted(node.module.split(".")[1] for node in body if isinstance(node, ast.ImportFrom) and node.module)
+    passed_on = [node for node in body if isinstance(node, ast.ImportFrom) and node.module]
+    # A public function stands in the module of its name; what else is imported there serves the package itself.
+    modules = {(node.module or "").split(".")[-1]: {alias.name for alias in node.names} for node in passed_on}
+    return sorted(module for module, names in modules.items() if module in names)
 
 
 def tests_of(module: str, root: Path = ROOT) -> list[str]:

@@ -76,6 +76,7 @@ SPLIT_TAILS = {"all", "all_2", "all_3", "all_4", "last", "later", "all_128", "al
 TAILS = SPLIT_TAILS | {"pieces_2", "pieces_4", "pieces_128_4", "pieces_128_8", "blockwise_nn", "eager"}
 FUSED = {"fused", "separate", "eager", "cublas", "addmm", "compile", "compile_max"}
 OTHERS = PEERS | {"compile_max", "liger", "flash_triton"}
+INSIDE = {"blockwise", "operator", "compiled"}
 OPERATIONS = {
     "add": Operation(FLAT, PEERS, tensors(3)),
     "softmax": Operation(MATRIX, PEERS | {"row", "compile_max", "liger", "unfused"}, tensors(2)),
@@ -157,6 +158,17 @@ OPERATIONS = {
         ("ln_linear_fold", "ln_linear_product"), Operation(PRODUCT, PEERS | {"folded", "folded_prepared"}, of_a_product)
     ),
     "ln_linear_norm": Operation(PRODUCT, {"blockwise", "eager"}, lambda m, k, n: 2 * m * k),
+    # Inside PyTorch: what the compiler writes beside the library, attention by heads, and functions alone and as operators.
+    **dict.fromkeys(
+        (f"inductor_{name}" for name in ("softmax", "layer_norm", "rms_norm", "bias_gelu")),
+        Operation(MATRIX, PEERS | {"compile_max"}, tensors(2)),
+    ),
+    "inductor_swiglu": Operation(MATRIX, PEERS | {"compile_max"}, tensors(3)),
+    "inductor_cross_entropy": Operation(MATRIX, PEERS | {"compile_max"}, tensors(1)),
+    "inductor_flex_causal": Operation(rf"{MATRIX}x{MATRIX}", {"eager", "compile", "sdpa"}, tensors(4)),
+    **dict.fromkeys(("inside_softmax", "inside_layer_norm"), Operation(MATRIX, INSIDE, tensors(2))),
+    "inside_swiglu": Operation(MATRIX, INSIDE, tensors(3)),
+    "inside_matmul": Operation(MATRIX, INSIDE, lambda m, n: 2 * m * n + n * n),
     "rope": Operation(r"B\d+S\d+H\d+/\d+D\d+", OTHERS | {"blockwise_whole"}, of_heads, of_heads),
 }
 NONE = Operation("", set(), tensors(0))
