@@ -38,7 +38,11 @@ SPECIMENS = [
     ),
     Specimen("snippets/hard/barrier.py:first_launch_kernel", "call", 128, SHARED_BYTES, arguments={"x_ptr": "*fp32", **STATE}),
     Specimen(
-        "snippets/hard/barrier.py:second_launch_kernel", "call", 128, SHARED_BYTES, arguments={**X_AND_OUT, **STATE, "PARTS": 1024}
+        "snippets/hard/barrier.py:second_launch_kernel",
+        "call",
+        128,
+        SHARED_BYTES,
+        arguments={**X_AND_OUT, **STATE, "PARTS": 1024},
     ),
     called("snippets/hard/barrier.py:meetings_kernel", **BARRIER, ROUNDS=101),
     called("snippets/hard/barrier.py:nothing_kernel", state_ptr="*i32"),
