@@ -183,11 +183,11 @@ for programs in (multiprocessors // 4, multiprocessors, 4 * multiprocessors):
     for function in calls:
         function()
         assert state[1].item() == 0, "a program gave up"
-    one, many = (quantiles(times)[1] for times in alternate([capture(function) for function in calls]))
+    one, many = (quantiles(times)[1] for times in alternate([capture(function) or function for function in calls]))
     figures["barrier_us"][str(programs)] = round((many - one) * 10, 3)
 for function in (calls := [lambda times=times: launch_again(times) for times in (1, 101)]):
     function()
-one, many = (quantiles(times)[1] for times in alternate([capture(function) for function in calls]))
+one, many = (quantiles(times)[1] for times in alternate([capture(function) or function for function in calls]))
 figures["launch_us"] = round((many - one) * 10, 3)
 print(figures)
 keep(ceilings=benchmark.ceilings, measurements=benchmark.measurements, figures=figures)

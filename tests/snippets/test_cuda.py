@@ -205,7 +205,8 @@ def test_a_product_with_gelu(tmp_path):
     m, n, k = 136, 264, 128
     a, b, bias = bf16(random(m, k)), bf16(random(k, n) / k**0.5), bf16(random(n))
     text = linear_source() + (
-        'extern "C" int guarded(const void* a, const void* b, const void* bias, void* c, int64_t M, int64_t N, int64_t K, void* s) {'
+        'extern "C" int guarded(const void* a, const void* b, const void* bias, void* c,'
+        " int64_t M, int64_t N, int64_t K, void* s) {"
         " readable.clear(); readable.push_back({(const char*)a, (const char*)a + 2 * M * K});"
         " readable.push_back({(const char*)b, (const char*)b + 2 * K * N});"
         " return launch((const bf16*)a, (const bf16*)b, (const bf16*)bias, (bf16*)c, M, N, K, s); }"
