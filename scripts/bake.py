@@ -1,7 +1,7 @@
 """Run everything the site shows, and keep what came out under docs/baked/<machine>/.
 
-    python scripts/bake.py                  on a CUDA machine: gate, programs, benchmarks, counters, compiler figures
-    python scripts/bake.py --cpu            anywhere: the programs under the interpreter, traces, compiler figures
+    python scripts/bake.py                  on a CUDA machine: gate, programs, benchmarks, counters, compiler figures, labs
+    python scripts/bake.py --cpu            anywhere: the programs under the interpreter, traces, compiler figures, labs
     python scripts/bake.py --only PATTERN   only the work whose name matches, such as 'fused_softmax/*'
     python scripts/bake.py --stale          only what has no record yet, or one older than its code
     python scripts/bake.py --pack FILE      put this machine's records into one archive (after baking)
@@ -14,6 +14,7 @@ import argparse
 import csv
 import fnmatch
 import hashlib
+import importlib.util
 import io
 import json
 import os
@@ -33,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import archive, programs, records
+from scripts import archive, labs, programs, records
 from scripts.environment import environment, machine_name
 
 LIMIT_SECONDS = 900
@@ -89,7 +90,8 @@ class Bake:
         for left_behind in (records.BAKED / self.machine).rglob(".*.part"):
             left_behind.unlink()
         self.asked = work
-        red = self.gate()
+        # A lab has its own kernels and its own checks, so where nothing but labs is asked for there is no gate to wait for.
+        red = set() if all(name.startswith("labs/") for name, _, _ in work) else self.gate()
         titles = {name: f"[{number}/{len(work)}] {name}" for number, (name, _, _) in enumerate(work, 1)}
         beside = [] if self.cpu else [item for item in work if not measures(item[0], item[1])]
         self.share(beside, 8, lambda item: self.step(titles[item[0]], item, red, alone=False))
@@ -128,6 +130,8 @@ class Bake:
                 items.append((name, [f"snippets/{name}.py"], partial(self.program, name)))
         for name, code in compiler.kernels():
             items.append((f"compiled/{name}", code, partial(self.compiled, name)))
+        for name in labs.names():
+            items.append((f"labs/{name}", [labs.source(name)], partial(self.lab, name)))
         if self.cpu:
             from scripts import trace
 
@@ -165,11 +169,13 @@ class Bake:
         return f"{time.monotonic() - began:.1f} s"
 
     def is_current(self, name: str, code: list[str]) -> bool:
-        """Whether this machine has a record of today's code, and for a kernel of today's specimens."""
+        """Whether this machine has a record of today's code; for a kernel also of today's specimens, for a lab of its cells."""
         path = records.record_path(self.machine, *kind_of(name))
         if not records.is_kept(path, code):
             return False
         record = records.read(path)
+        if record["kind"] == "lab":
+            return labs.is_of_these_cells(record)
         if record["kind"] == "compiled":
             from scripts.specimens import SPECIMENS
 
@@ -186,7 +192,7 @@ class Bake:
     def gate_code(self) -> str:
         """The hash of every file that the gate depends on: the library, its tests, and what they compile."""
         folders = ("kernels", "tests/kernels", "scripts/specimens")
-        files = [path for folder in folders for path in sorted((records.ROOT / folder).rglob("*.py"))]
+        files = [path for folder in folders for path in sorted((records.ROOT / folder).glob("*.py"))]
         return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files)).hexdigest()
 
     def gate(self) -> set[str]:
@@ -213,11 +219,17 @@ class Bake:
     def tested(self, file: Path, report: Path) -> tuple[set[str], str]:
         """Run one file of tests; return the modules that are red for it, and what pytest said."""
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file), f"--junitxml={report}"]
+        if not self.cpu and self.has_xdist():  # most of their time is spent compiling, one kernel at a time
+            command += ["-n", "3", "--dist", "loadgroup"]
         result = subprocess.run(command, cwd=records.ROOT, capture_output=True, text=True, env=self.variables())
         if result.returncode == 0:
             return set(), result.stdout
         # Where pytest is not content and no test is red, none ran.
         return (red_modules(report) if report.exists() else set()) or {"*"}, result.stdout or result.stderr
+
+    def has_xdist(self) -> bool:
+        """Whether a test run here will know the options of pytest-xdist."""
+        return bool(importlib.util.find_spec("xdist")) and "PYTEST_DISABLE_PLUGIN_AUTOLOAD" not in os.environ
 
     def variables(self, **more: str) -> dict[str, str]:
         """The environment of a child: the checkout importable, and the interpreter on only where it is asked for."""
@@ -259,6 +271,19 @@ class Bake:
         if asked and not self.cpu:
             record["sanitizers"] = [self.sanitizer(path, tool) for tool in asked.split()]
         return record
+
+    def lab(self, name: str) -> dict[str, Any]:
+        """Run one lab, solved, in a process of its own and keep what each cell printed. A check that fails fails the lab."""
+        with tempfile.TemporaryDirectory() as folder:
+            kept, began = Path(folder) / "cells.json", time.monotonic()
+            command = [sys.executable, str(records.ROOT / "scripts" / "labs.py"), "--run", name, "--keep", str(kept)]
+            result = subprocess.run(
+                command, cwd=folder, env=self.variables(), capture_output=True, text=True, timeout=LIMIT_SECONDS
+            )
+            if result.returncode != 0:
+                said = (result.stderr + result.stdout).strip()[-2000:]
+                raise RuntimeError(f"the lab ended with status {result.returncode}\n{said}")
+            return {"seconds": round(time.monotonic() - began, 1), "cells": json.loads(kept.read_text(encoding="utf-8"))}
 
     def compiled(self, name: str) -> dict[str, Any]:
         """The figures of one kernel; the first that is asked for has all compiled, by processes that start once."""
@@ -343,13 +368,13 @@ def gpus() -> list[str]:
 def kind_of(name: str) -> tuple[str, str]:
     """The kind of a piece of work's record, and its name within that kind."""
     folder, _, rest = name.partition("/")
-    return {"compiled": ("compiled", rest), "traces": ("trace", rest)}.get(folder, ("program", name))
+    return {"compiled": ("compiled", rest), "traces": ("trace", rest), "labs": ("lab", rest)}.get(folder, ("program", name))
 
 
 def measures(name: str, code: list[str]) -> bool:
     """Whether a piece of work times or counts something, so that nothing else may run beside it."""
-    if name.startswith("compiled/"):
-        return False
+    if name.startswith(("compiled/", "labs/")):
+        return name.startswith("labs/")  # its checks give times beside PyTorch's
     try:
         return records.ROOT / "kernels" / "benchmark.py" in records.closure(code) or bool(programs.header(name, "counters"))
     except (records.RecordError, SyntaxError):

@@ -2,6 +2,7 @@
 
     python scripts/labs.py                       write docs/generated/labs/<name>.ipynb and <name>-solved.ipynb
     python scripts/labs.py --run elementwise     run the solved lab, print what its cells print; status 1 where a check fails
+    ... --run elementwise --keep FILE            also write what each cell printed to a file, for the bake
 
 A source is a Python file of cells in percent format, as Jupytext reads it, with tags: `setup`, `exercise`, `hint`, `check`.
 In an exercise, what stands between `# [solution]` and `# [/solution]` is left out of the learner's notebook; the comment
@@ -10,6 +11,7 @@ The standard library alone, except for what a lab imports when it runs.
 """
 
 import argparse
+import ast
 import contextlib
 import io
 import json
@@ -57,6 +59,11 @@ class Ran:
 def names() -> list[str]:
     """Every lab, by the name of its source."""
     return sorted(path.stem for path in SOURCES.glob("*.py"))
+
+
+def source(name: str) -> str:
+    """A lab's source, as records name files of code."""
+    return (SOURCES / f"{name}.py").relative_to(ROOT).as_posix()
 
 
 def cells_of(name: str) -> list[Cell]:
@@ -167,6 +174,25 @@ def run(cells: list[Cell]) -> Ran:
     return ran
 
 
+def statements(cell: Cell) -> int:
+    return len(ast.parse(cell.text).body)
+
+
+def kept(cells: list[Cell], ran: Ran) -> list[dict[str, Any]]:
+    """What a record keeps of a run: what each code cell printed, and how many statements the cell had.
+
+    The hash of a lab's code says which statements there are, and the counts say how they are parted into cells, which
+    comments do.
+    """
+    return [{"statements": statements(cells[number]), "output": printed.splitlines()} for number, printed in ran.printed.items()]
+
+
+def is_of_these_cells(record: dict[str, Any]) -> bool:
+    """Whether a lab's record has an output for each code cell that the lab has today."""
+    counts = [statements(cell) for cell in version(cells_of(record["name"]), True) if not cell.markdown]
+    return [cell["statements"] for cell in record["cells"]] == counts
+
+
 def write(name: str) -> None:
     """Write both notebooks of a lab."""
     NOTEBOOKS.mkdir(parents=True, exist_ok=True)
@@ -178,13 +204,17 @@ def write(name: str) -> None:
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--run", metavar="NAME", choices=names(), help="run the solved lab")
-    name = parser.parse_args().run
-    if not name:
+    parser.add_argument("--keep", metavar="FILE", type=Path, help="write what each cell printed to a file")
+    arguments = parser.parse_args()
+    if not arguments.run:
         for lab in names():
             write(lab)
         return 0
-    ran = run(version(cells_of(name), True))
+    cells = version(cells_of(arguments.run), True)
+    ran = run(cells)
     print("".join(ran.printed.values()), end="")
+    if arguments.keep:
+        arguments.keep.write_text(json.dumps(kept(cells, ran), ensure_ascii=False), encoding="utf-8")
     return 0 if ran.verdicts and all(ran.verdicts) else 1
 
 

@@ -17,7 +17,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 BAKED = ROOT / "docs" / "baked"
 SCHEMA = 1
-KINDS = ("program", "compiled", "trace", "matrix", "mutants")
+KINDS = ("program", "compiled", "trace", "lab", "matrix", "mutants")
+FOLDERS = {"program": "", "trace": "traces", "lab": "labs"}  # of the others, a kind's name is its folder's
 FIELDS = {"schema": int, "kind": str, "name": str, "code": list, "hash": str, "environment": dict}
 
 
@@ -81,8 +82,7 @@ def all_records(machine: str, baked: Path = BAKED) -> Iterator[tuple[Path, dict[
 
 
 def record_path(machine: str, kind: str, name: str, baked: Path = BAKED) -> Path:
-    folder = {"program": "", "compiled": "compiled", "trace": "traces", "matrix": "matrix", "mutants": "mutants"}[kind]
-    return baked / machine / folder / f"{name}.json"
+    return baked / machine / FOLDERS.get(kind, kind) / f"{name}.json"
 
 
 def closure(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
@@ -128,7 +128,8 @@ def followed_in(path: Path, root: Path = ROOT) -> tuple[str, ...]:
 def module_of(module: str, name: str, root: Path = ROOT) -> Path:
     """The file that defines `name` for `from module import name`."""
     if module != "kernels":
-        return root / (module.replace(".", "/") + ".py")
+        path = root / module.replace(".", "/")
+        return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     for node in tree_of(root / "kernels/__init__.py").body:
         if isinstance(node, ast.ImportFrom) and any(alias.name == name for alias in node.names):
             return root / ((node.module or "").replace(".", "/") + ".py")

@@ -12,6 +12,7 @@
 # Run this cell first. Without a GPU, Triton's interpreter runs the kernels on the CPU: slower, and with the same results.
 
 # %% tags=["setup"]
+# [install]
 import os
 
 import torch

@@ -7,6 +7,7 @@
 # Run this cell first. Without a GPU, Triton's interpreter runs the kernels on the CPU.
 
 # %% tags=["setup"]
+# [install]
 import os
 
 import torch

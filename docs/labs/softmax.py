@@ -8,6 +8,7 @@
 # Run this cell first. Without a GPU, Triton's interpreter runs the kernels on the CPU.
 
 # %% tags=["setup"]
+# [install]
 import os
 
 import torch
@@ -152,6 +153,9 @@ check(my_long_softmax, "long_softmax")
 # `tl.program_id` is an int32, and so is a product of two of them. Row 2 of a matrix whose rows lie 2³⁰ elements apart begins at
 # 2³¹, which an int32 cannot hold: it turns negative, without a word. The kernels above convert the row's number to 64 bits
 # first. This one does not yet.
+#
+# On a CPU the check passes a matrix that only says its rows lie so far apart. On a GPU the memory would have to be there, 16 GiB
+# of it, so the check there has rows that lie near, and it passes a kernel that never converts.
 
 # %% tags=["exercise"]
 @triton.jit

@@ -7,7 +7,7 @@ from kernels.labs.source import failing_line, statement_at
 # The message of an error, and what it usually means. The first that matches is said.
 MEANINGS = [
     (
-        r"name '(\w+)' is not defined",
+        r"(?:name '|NameError\(.)(\w+)'? is not defined",
         r"`\1` is used before any line sets it: that line is still missing, or spelled otherwise.",
     ),
     (
@@ -109,8 +109,8 @@ MEANINGS = [
     ),
     (
         r"illegal memory access",
-        "some lane touched memory outside of the tensors. Run the check on a CPU, with TRITON_INTERPRET=1: it names "
-        "the lane.",
+        "some lane touched memory outside of the tensors, and from then on the GPU refuses this process everything. Start "
+        "anew, with TRITON_INTERPRET=1: on a CPU the check names the lane.",
     ),
     (
         r"only 0-dimensional arrays can be converted",
@@ -129,20 +129,30 @@ MEANINGS = [
 ]
 
 
-def root_of(error: BaseException) -> BaseException:
-    """The error that the others were raised from."""
-    while error.__cause__ is not None:
-        error = error.__cause__
-    return error
+def chain(error: BaseException) -> list[BaseException]:
+    """The error, the one that it was raised from, and so on to the root."""
+    return [error, *chain(error.__cause__)] if error.__cause__ is not None else [error]
+
+
+def refused_line(errors: list[BaseException]) -> str:
+    """The innermost line of a kernel that Triton's compiler refused; nothing for any other error."""
+    for error in reversed(errors):
+        source, number = getattr(error, "src", None), getattr(getattr(error, "node", None), "lineno", 0)
+        lines = source.splitlines() if isinstance(source, str) else []
+        if 0 < number <= len(lines):
+            return lines[number - 1].split("  #")[0].strip()
+    return ""
 
 
 def explain(error: BaseException) -> str:
     """What went wrong, where, and what that usually means."""
-    root = root_of(error)
-    lines = [line.strip() for line in str(root).splitlines() if line.strip()]
+    errors = chain(error)
+    root = errors[-1]
+    # Of the compiler's errors only what it says itself: they hold the kernel's text, too.
+    lines = [line.strip() for line in (getattr(root, "error_message", None) or str(root)).splitlines() if line.strip()]
     said = lines[-1] if lines else ""
     place = max((failing_line(e) for e in {root, error}), key=lambda place: bool(place[0]))
-    statement = statement_at(failing_line(root)) or statement_at(place)
+    statement = refused_line(errors) or statement_at(failing_line(root)) or statement_at(place)
     where = f"\n  {statement}" if statement else ""
     if isinstance(root, AssertionError) and not said and "dot" in statement:
         cause = "the accumulator is not float32. Start with `tl.zeros((M, N), tl.float32)`."

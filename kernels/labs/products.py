@@ -33,15 +33,20 @@ def standing(tile: int) -> Callable[..., torch.Tensor]:
     return lambda a, b: a[:, :tile] @ b[:tile] * (a.shape[1] // tile)
 
 
-TILES = (16, 32, 64, 128)
+def walked(tile: int) -> dict[str, Callable[..., torch.Tensor]]:
+    """Mistakes in the walk along K, with tiles of this length."""
+    of = f"of K was {{}} (your tiles seem to be {tile} long)"
+    again = f"the first block of K was added again and again (your tiles seem to be {tile} long)"
+    return {
+        f"only the first block {of.format('used')}: the loop ends early": first_block(tile),
+        f"only the last block {of.format('kept')}: add to the accumulator, `total = tl.dot(a, b, total)`": last_block(tile),
+        f"{again}: the pointers do not move on, by the tile's length times the stride along K": standing(tile),
+    }
+
+
 MATMUL: dict[str, Callable[..., torch.Tensor]] = {
     "the product is transposed: rows and columns of the output are swapped": transposed_out,
     "`b` is read transposed: its strides or its two offsets are swapped": transposed_b,
     "`a` is read transposed: its strides or its two offsets are swapped": transposed_a,
 }
-for tile in TILES:
-    of = f"of K was {{}} (your tiles seem to be {tile} long)"
-    MATMUL[f"only the first block {of.format('used')}: the loop ends early"] = first_block(tile)
-    MATMUL[f"only the last block {of.format('kept')}: add to the accumulator, `total = tl.dot(a, b, total)`"] = last_block(tile)
-    again = f"the first block of K was added again and again (your tiles seem to be {tile} long)"
-    MATMUL[f"{again}: the pointers do not move on, by the tile's length times the stride along K"] = standing(tile)
+MATMUL |= {words: wrong for tile in (16, 32, 64, 128) for words, wrong in walked(tile).items()}

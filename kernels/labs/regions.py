@@ -8,26 +8,35 @@ import torch
 # Bytes on either side of a tensor. A kernel that strays a little ends up here, and in no other tensor.
 GUARD = 2**18
 FILL = 0xFF
+# Around an output lies something else than NaN, so that a NaN written there shows.
+AROUND = 0xA5
+INTEGERS = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
 def placed(values: torch.Tensor, strides: tuple[int, ...] | None = None, empty: bool = False) -> torch.Tensor:
-    """Copy `values` to memory of their own with these strides; what is no element, or everything if `empty`, is NaN."""
+    """Copy `values` to memory of their own with these strides; NaN lies around them, or is all they hold if `empty`."""
     values = values.contiguous()
     strides = strides or values.stride()
     last = sum((size - 1) * stride for size, stride in zip(values.shape, strides, strict=True))
     extent = (last + 1) * values.element_size() if values.numel() else 0
     extent += -extent % 16
-    raw = torch.full((extent + 2 * GUARD,), FILL, dtype=torch.uint8, device=values.device)
+    raw = torch.full((extent + 2 * GUARD,), AROUND if empty else FILL, dtype=torch.uint8, device=values.device)
     start = GUARD // values.element_size()
     tensor = torch.empty(0, dtype=values.dtype, device=values.device)
     tensor.set_(raw.untyped_storage(), start, values.shape, strides)
-    return tensor if empty else tensor.copy_(values)
+    if empty:
+        tensor.view(INTEGERS[tensor.element_size()]).fill_(-1)  # all bits set, as FILL
+        return tensor
+    return tensor.copy_(values)
 
 
-def guards_touched(tensor: torch.Tensor) -> bool:
-    """Whether something was written around a tensor made by `placed`."""
+def strayed(tensor: torch.Tensor, around: int = FILL) -> bool:
+    """Whether something was written around a tensor made by `placed`, or between its elements."""
     raw = torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(tensor.untyped_storage())
-    return bool((raw[:GUARD] != FILL).any() or (raw[-GUARD:] != FILL).any())
+    size = tensor.element_size()
+    outside = torch.ones(len(raw) // size, dtype=torch.bool, device=tensor.device)
+    outside.as_strided(tensor.shape, tensor.stride(), tensor.storage_offset()).fill_(False)
+    return bool((raw[outside.repeat_interleave(size)] != around).any())
 
 
 class FarTensor(torch.Tensor):

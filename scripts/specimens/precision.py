@@ -35,6 +35,7 @@ SPECIMENS.append(
         "call",
         200,
         16_400,
+        spills=8,
         arguments={
             **dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*fp32"),
             "N": 64,

@@ -1,5 +1,5 @@
 """Tiles through tensor descriptors: the copy engine for tensors fetches them, and nobody computes addresses."""
-# counters: pointers descriptors
+# counters: descriptors
 # counters-also: everything
 import os
 import sys

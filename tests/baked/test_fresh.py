@@ -50,8 +50,10 @@ def test_every_program_kernel_and_traced_run_is_wanted():
     assert anywhere == {name for name in cpu if name in programs}
     compiled = {name for name in gpu if name.startswith("compiled/")}
     assert len(compiled) >= 13 and compiled == {name for name in cpu if name.startswith("compiled/")}
-    assert gpu.keys() == programs.keys() | compiled
-    rest = cpu.keys() - anywhere - compiled
+    labs = {f"labs/{path.stem}" for path in (records.ROOT / "docs/labs").glob("*.py")}
+    assert len(labs) >= 4 and labs <= cpu.keys()
+    assert gpu.keys() == programs.keys() | compiled | labs
+    rest = cpu.keys() - anywhere - compiled - labs
     assert {name.partition("/")[0] for name in rest} == {"traces", "matrix", "mutants"}
 
 
@@ -87,7 +89,7 @@ def test_a_chart_s_caption_names_gpu_versions_and_date(prepared, name):
 def template(tmp_path_factory) -> Path:
     """The code of this checkout, with a record of it for everything that is wanted."""
     folder = tmp_path_factory.mktemp("template")
-    for room in ("kernels", "snippets", "scripts", "tests"):
+    for room in ("kernels", "snippets", "scripts", "tests", "docs/labs"):
         shutil.copytree(records.ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
     for machine in MACHINES:
         for name, code in freshness.wanted(machine).items():
@@ -102,7 +104,8 @@ def copy(tmp_path, template) -> Path:
 
 def lay(root: Path, machine: str, place: str, code: list[str], **fields: Any) -> None:
     folder, _, rest = place.partition("/")
-    kind = {"compiled": "compiled", "traces": "trace", "matrix": "matrix", "mutants": "mutants"}.get(folder, "program")
+    kinds = {"compiled": "compiled", "traces": "trace", "labs": "lab", "matrix": "matrix", "mutants": "mutants"}
+    kind = kinds.get(folder, "program")
     head = {"schema": records.SCHEMA, "kind": kind, "name": place if kind == "program" else rest, "code": code}
     environment = {"machine": machine, "measured_at": "2000-01-02T00:00:00Z"}
     record = head | {"hash": records.code_hash(code, root), "environment": environment} | fields

@@ -4,20 +4,34 @@ import inspect
 import re
 
 import pytest
+import torch
 
 from kernels.labs import TASKS, check
 from tests.labs import right, right_puzzles, wrong_elementwise, wrong_matmul, wrong_softmax  # noqa: F401
 from tests.labs.submissions import RIGHT, WRONG
 
+GPU = torch.cuda.is_available()
+# What a GPU does not show, or not always: races that may end well, lanes of undefined contents, offsets that wrap around only in
+# memory of 16 GiB. `and` between blocks is understood by the compiler, and a block's size is not looked at there.
+ONLY_INTERPRETED = {
+    "and_for_ampersand",
+    "missing_other",
+    "offsets_in_int32",
+    "reversed_in_place",
+    "sum_without_atomics",
+    "whole_row_at_once",
+    "wrapped_offsets",
+}
 OURS = ("Traceback", "InterpreterError", "kernels/labs", "_semantic")
 
 
-@pytest.mark.parametrize("name", WRONG)
+@pytest.mark.parametrize("name", [name for name in WRONG if not (GPU and name in ONLY_INTERPRETED)])
 def test_a_wrong_kernel_is_rejected_for_its_reason(name, capsys):
     fn, task, says = WRONG[name]
     verdict = check(fn, task)
     assert not verdict
-    assert re.search(says, verdict.message), verdict.message
+    # A GPU shows that something is wrong; only the interpreter shows which lanes.
+    assert re.search("Usually: |changed its input" if GPU else says, verdict.message), verdict.message
     assert capsys.readouterr().out == verdict.message + "\n"
     assert not any(word in verdict.message for word in OURS)
 
@@ -32,6 +46,10 @@ def test_a_right_kernel_passes(name):
 def test_there_are_enough_of_both():
     assert len(WRONG) >= 30
     assert len(RIGHT) >= 12
+
+
+def test_what_only_the_interpreter_sees_is_among_the_wrong():
+    assert WRONG.keys() > ONLY_INTERPRETED and len(WRONG.keys() - ONLY_INTERPRETED) >= 30
 
 
 def test_every_task_has_been_solved():
