@@ -365,6 +365,16 @@ def write_picker() -> None:
         records.write_text(DOCS / "generated" / "picker.html", element)
 
 
+def write_chooser() -> None:
+    """The chooser of a stack: its data and its element. What has no record of this machine says so."""
+    from scripts import chooser, chooser_element
+
+    given = chooser.data(primary_machine())
+    records.write_text(DOCS / "data" / "chooser.json", json.dumps(given, ensure_ascii=False, separators=(",", ":")) + "\n")
+    element = chooser_element.element_html(given, f"{TO_ROOT}data/chooser.json", TO_ROOT)
+    records.write_text(DOCS / "generated" / "chooser.html", element)
+
+
 def main() -> int:
     for folder in ("programs", "data", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
@@ -381,6 +391,7 @@ def main() -> int:
         write_dances()
         write_tile_order()
         write_picker()
+        write_chooser()
         write_json(DOCS / "generated" / "figures.json", figures())
     except records.RecordError as error:
         print(error, file=sys.stderr)

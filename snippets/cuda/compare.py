@@ -2,6 +2,7 @@
 
     python compare.py product.cu          build a file as the programs do, and say what the compiler said of it
 """
+# --8<-- [start:imports]
 import ctypes
 import inspect
 import os
@@ -13,6 +14,7 @@ import tempfile
 import time
 
 import torch
+# --8<-- [end:imports]
 
 from kernels.benchmark import TOLERANCE
 

@@ -12,6 +12,11 @@ from kernels.compiling import NoGPU
 
 # --8<-- [start:kernel]
 @gluon.jit
+def plus(x, y):
+    return x + y
+
+
+@gluon.jit
 def gluon_sum_kernel(x_ptr, out_ptr, n_columns, BLOCK: gl.constexpr, STAGES: gl.constexpr, num_warps: gl.constexpr):
     # This program adds up one long row, through a ring of STAGES pieces in shared memory.
     layout: gl.constexpr = gl.BlockedLayout([4], [32], [num_warps], [0])  # four neighbors a thread
@@ -29,7 +34,7 @@ def gluon_sum_kernel(x_ptr, out_ptr, n_columns, BLOCK: gl.constexpr, STAGES: gl.
         async_copy.commit_group()
         async_copy.wait_group(STAGES - 1)  # all but the newest STAGES - 1 have arrived
         total += ring.index(step % STAGES).load(layout)
-    gl.store(out_ptr + gl.program_id(0), gl.sum(total, 0))
+    gl.store(out_ptr + gl.program_id(0), gl.reduce(total, 0, plus))
 # --8<-- [end:kernel]
 
 

@@ -11,6 +11,8 @@ if not torch.cuda.is_available():
 import torch
 import triton
 import triton.language as tl
+from triton.backends.compiler import GPUTarget
+from triton.runtime import JITFunction, driver
 # --8<-- [end:imports]
 
 from kernels.compiling import compile_only

@@ -1,0 +1,98 @@
+"""The chooser of a stack as an element for a page: a table for each pattern, and effort against speed as a curve.
+
+    element_html(given, src)   ->  the element, which needs no script
+
+The standard library alone.
+"""
+
+import math
+from html import escape
+from typing import Any
+
+Record = dict[str, Any]
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 250, 46, 14, 16, 40
+MOST_LINES = 256
+
+
+def us(ms: float) -> str:
+    """Milliseconds as microseconds, as the browser writes them."""
+    value = ms * 1e3
+    return f"{value:,.0f} µs" if value >= 100 else f"{value:.1f} µs"
+
+
+def cells(row: Record) -> list[str]:
+    """Lines, build, time and speed of a row, in words."""
+    lines = "not counted" if row["lines"] is None else str(row["lines"])
+    build = "–" if row["build_seconds"] is None else f"{row['build_seconds']:.2f} s"
+    if row["ms"] is None:
+        return [lines, build, f"not measured: {row['why']}", "not measured"]
+    return [lines, build, us(row["ms"][1]), f"{row['speed']:.0%}"]
+
+
+HEADS = ("Tool", "Lines", "Build", "Time", "Speed of the best", "What it cannot do")
+
+
+def table_html(pattern: Record, root: str) -> str:
+    """One pattern's tools as a table, whose caption leads to the chapter and to the program behind the figures."""
+    head = "".join(f'<th scope="col">{name}</th>' for name in HEADS)
+    body = []
+    for row in pattern["tools"]:
+        shown = "".join(f"<td>{escape(cell)}</td>" for cell in [*cells(row), row["cannot"]])
+        body.append(f'<tr data-tool="{row["tool"]}"><th scope="row">{row["name"]}</th>{shown}</tr>')
+    caption = (
+        f'<caption><b>{pattern["name"]}</b>, {pattern["case"]}: <a href="{root}{pattern["chapter"]}">chapter</a>, '
+        f'<a href="{root}{pattern["program"]}">program</a></caption>'
+    )
+    return f'<table class="chooser-list">{caption}<thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
+
+
+def place(row: Record) -> tuple[float, float]:
+    """Where a measured row stands in the curve: lines of code to the right, by doubling; speed upwards."""
+    x = LEFT + (WIDTH - LEFT - RIGHT) * math.log2(max(row["lines"], 1)) / math.log2(MOST_LINES)
+    return round(x, 1), round(TOP + (HEIGHT - TOP - BOTTOM) * (1 - row["speed"]), 1)
+
+
+def drawn(pattern: Record) -> list[Record]:
+    """The rows that can stand in the curve, by their lines."""
+    return sorted((row for row in pattern["tools"] if row["speed"] and row["lines"]), key=lambda row: row["lines"])
+
+
+def curve_svg(given: Record, chosen: int) -> str:
+    """Effort against speed: the chosen pattern's tools with their names, the others' lines behind them."""
+    low, high, right = HEIGHT - BOTTOM, TOP, WIDTH - RIGHT
+    parts = [f'<path class="axis" d="M{LEFT} {high}V{low}H{right}"/>']
+    for lines in (1, 4, 16, 64, 256):
+        x = LEFT + (right - LEFT) * math.log2(lines) / 8
+        parts.append(f'<text class="tick" x="{x:g}" y="{low + 16}" text-anchor="middle">{lines}</text>')
+    for share in (0, 50, 100):
+        y = low - (low - high) * share / 100
+        parts.append(f'<text class="tick" x="{LEFT - 6}" y="{y + 4:g}" text-anchor="end">{share}%</text>')
+    parts.append(f'<text class="tick" x="{(LEFT + right) / 2:g}" y="{HEIGHT - 6}" text-anchor="middle">lines of code</text>')
+    for at, pattern in enumerate(given["patterns"]):
+        points = " ".join(f"{x:g},{y:g}" for x, y in map(place, drawn(pattern)))
+        if points and at != chosen:
+            parts.append(f'<polyline class="other" points="{points}"/>')
+    rows_drawn = drawn(given["patterns"][chosen])
+    points = " ".join(f"{x:g},{y:g}" for x, y in map(place, rows_drawn))
+    parts += [f'<polyline class="chosen" points="{points}"/>'] if points else []
+    for row in rows_drawn:
+        x, y = place(row)
+        side = "start" if x < LEFT + 40 else "end" if x > right - 60 else "middle"
+        label = f'<text x="{x:g}" y="{y + (18 if row["speed"] > 0.5 else -9):g}" text-anchor="{side}">{row["name"]}</text>'
+        parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="4.5"/>{label}')
+    words = f"Lines of code against speed, {given['patterns'][chosen]['name']}"
+    return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{words}">{"".join(parts)}</svg>'
+
+
+def element_html(given: Record, src: str, root: str) -> str:
+    """The whole element for a page, without a blank line, which Markdown would take as the end of the HTML."""
+    tables = "".join(table_html(pattern, root) for pattern in given["patterns"])
+    return (
+        f'<figure class="explorer-figure chooser-figure" id="choose-your-stack">'
+        f'<stack-chooser data-src="{src}" data-root="{root}">'
+        f'<div class="explorer chooser still"><div class="chooser-curve">{curve_svg(given, 0)}</div>'
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Every pattern with every tool">{tables}</div>'
+        f'<p class="note">With scripts on, you can choose a pattern, and the curve follows.</p></div></stack-chooser>'
+        f"<figcaption>Lines are counted by the programs, without blank lines and comments. Times of one pattern are of one run, "
+        f"the tools in turn, the L2 cache flushed before each call. {escape(given['made'])}</figcaption></figure>\n"
+    )
