@@ -1,6 +1,6 @@
 """The chooser of a stack as an element for a page: a table for each pattern, and effort against speed as a curve.
 
-    element_html(given, src)   ->  the element, which needs no script
+    element_html(given, root)  ->  the element: a section a pattern, which needs no script
 
 The standard library alone.
 """
@@ -12,6 +12,7 @@ from typing import Any
 Record = dict[str, Any]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 250, 46, 14, 16, 40
 MOST_LINES = 256
+NEAR = 0.9  # of the best speed: what counts as coming near it
 
 
 def us(ms: float) -> str:
@@ -38,10 +39,11 @@ def table_html(pattern: Record, root: str) -> str:
     body = []
     for row in pattern["tools"]:
         shown = "".join(f"<td>{escape(cell)}</td>" for cell in [*cells(row), row["cannot"]])
-        body.append(f'<tr data-tool="{row["tool"]}"><th scope="row">{row["name"]}</th>{shown}</tr>')
+        winner = ' class="winner"' if row["speed"] == 1 else ""
+        body.append(f'<tr data-tool="{row["tool"]}"{winner}><th scope="row">{row["name"]}</th>{shown}</tr>')
     caption = (
         f'<caption><b>{pattern["name"]}</b>, {pattern["case"]}: <a href="{root}{pattern["chapter"]}">chapter</a>, '
-        f'<a href="{root}{pattern["program"]}">program</a></caption>'
+        f'<a href="{root}{pattern["program"]}">its program</a></caption>'
     )
     return f'<table class="chooser-list">{caption}<thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
 
@@ -84,15 +86,42 @@ def curve_svg(given: Record, chosen: int) -> str:
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{words}">{"".join(parts)}</svg>'
 
 
-def element_html(given: Record, src: str, root: str) -> str:
-    """The whole element for a page, without a blank line, which Markdown would take as the end of the HTML."""
-    tables = "".join(table_html(pattern, root) for pattern in given["patterns"])
+def count(lines: int) -> str:
+    return "one line" if lines == 1 else f"{lines} lines"
+
+
+def words_html(pattern: Record) -> str:
+    """The fastest tool, the shortest that comes near it, and what is missing."""
+    measured, head = drawn(pattern), f"<b>{pattern['name']}</b>, {pattern['case']}."
+    missing = [row["name"] for row in pattern["tools"] if row["ms"] is None]
+    left = f" Not measured: {', '.join(missing)}." if missing else ""
+    if not measured:
+        return head + left
+    best = max(measured, key=lambda row: row["speed"])
+    near = next(row for row in measured if row["speed"] >= NEAR)
+    first = f" The fastest is {best['name']}, {us(best['ms'][1])} with {count(best['lines'])}"
+    if near is best:
+        return f"{head}{first}. Nothing shorter comes near it.{left}"
+    return f"{head}{first}. {near['name']} reaches {near['speed']:.0%} of its speed with {count(near['lines'])}.{left}"
+
+
+def section_html(given: Record, at: int, root: str) -> str:
+    pattern = given["patterns"][at]
     return (
-        f'<figure class="explorer-figure chooser-figure" id="choose-your-stack">'
-        f'<stack-chooser data-src="{src}" data-root="{root}">'
-        f'<div class="explorer chooser still"><div class="chooser-curve">{curve_svg(given, 0)}</div>'
-        f'<div class="scroll" tabindex="0" role="region" aria-label="Every pattern with every tool">{tables}</div>'
-        f'<p class="note">With scripts on, you can choose a pattern, and the curve follows.</p></div></stack-chooser>'
+        f'<section data-pattern="{pattern["key"]}" data-name="{pattern["name"]}">'
+        f'<p class="explorer-words">{words_html(pattern)}</p>'
+        f'<div class="chooser-curve">{curve_svg(given, at)}</div><div class="scroll" tabindex="0" role="region" '
+        f'aria-label="{pattern["name"]} with every tool">{table_html(pattern, root)}</div></section>'
+    )
+
+
+def element_html(given: Record, root: str) -> str:
+    """The whole element for a page, without a blank line, which Markdown would take as the end of the HTML."""
+    sections = "".join(section_html(given, at, root) for at in range(len(given["patterns"])))
+    return (
+        f'<figure class="explorer-figure chooser-figure" id="choose-your-stack"><stack-chooser>'
+        f'<div class="explorer chooser still">{sections}</div></stack-chooser>'
         f"<figcaption>Lines are counted by the programs, without blank lines and comments. Times of one pattern are of one run, "
-        f"the tools in turn, the L2 cache flushed before each call. {escape(given['made'])}</figcaption></figure>\n"
+        f"the tools in turn, the L2 cache flushed before each call. The pale lines are the other patterns. "
+        f'{escape(given["made"])} <a href="{root}data/chooser.json" download>JSON</a></figcaption></figure>\n'
     )

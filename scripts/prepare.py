@@ -371,8 +371,7 @@ def write_chooser() -> None:
 
     given = chooser.data(primary_machine())
     records.write_text(DOCS / "data" / "chooser.json", json.dumps(given, ensure_ascii=False, separators=(",", ":")) + "\n")
-    element = chooser_element.element_html(given, f"{TO_ROOT}data/chooser.json", TO_ROOT)
-    records.write_text(DOCS / "generated" / "chooser.html", element)
+    records.write_text(DOCS / "generated" / "chooser.html", chooser_element.element_html(given, TO_ROOT))
 
 
 def main() -> int:

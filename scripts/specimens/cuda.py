@@ -16,6 +16,9 @@ def matrices(dtype: str) -> dict[str, str]:
 
 SPECIMENS = [
     called("snippets/cuda/add.py:beside_add_kernel", x_ptr="*fp32", y_ptr="*fp32", out_ptr="*fp32", n=2**26, BLOCK=1024),
+    called(
+        "snippets/cuda/exercise.py:scaled_add_kernel", a=2.5, x_ptr="*fp32", y_ptr="*fp32", out_ptr="*fp32", n=1023, BLOCK=1024
+    ),
     *(
         Specimen(f"snippets/cuda/{path}", "call", 64, SHARED_BYTES, arguments=arguments | ROW, options={"num_warps": 8})
         for path, arguments in (

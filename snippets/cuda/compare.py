@@ -121,4 +121,4 @@ if __name__ == "__main__":
         with open(sys.argv[1]) as file:
             print(build(file.read())[1])
     else:
-        print("usage: python compare.py FILE.cu")
+        print("usage: python compare.py FILE.cu (it only builds: no kernel runs here, nor does the interpreter)")

@@ -2,7 +2,6 @@
 import sys
 
 NORM_CUDA = r"""
-// --8<-- [start:cuda]
 #include <cstdint>
 #include <cuda_bf16.h>
 
@@ -102,7 +101,6 @@ extern "C" int launch_backward(const uint4* x, const uint4* weight, const uint4*
   norm_backward<<<programs, THREADS, 0, stream>>>(x, weight, dy, rstd, dx, parts, rows, int(columns / 8));
   return cudaGetLastError();
 }
-// --8<-- [end:cuda]
 """
 
 if __name__ == "__main__":
