@@ -38,13 +38,12 @@ def table_html(pattern: Record, root: str) -> str:
     head = "".join(f'<th scope="col">{name}</th>' for name in HEADS)
     body = []
     for row in pattern["tools"]:
-        shown = "".join(f"<td>{escape(cell)}</td>" for cell in [*cells(row), row["cannot"]])
+        told = "".join(f"<td>{escape(cell)}</td>" for cell in [*cells(row), row["cannot"]])
         winner = ' class="winner"' if row["speed"] == 1 else ""
-        body.append(f'<tr data-tool="{row["tool"]}"{winner}><th scope="row">{row["name"]}</th>{shown}</tr>')
-    caption = (
-        f'<caption><b>{pattern["name"]}</b>, {pattern["case"]}: <a href="{root}{pattern["chapter"]}">chapter</a>, '
-        f'<a href="{root}{pattern["program"]}">its program</a></caption>'
-    )
+        body.append(f'<tr data-tool="{row["tool"]}"{winner}><th scope="row">{row["name"]}</th>{told}</tr>')
+    links = [(pattern["chapter"], "its chapter"), (pattern["program"], "its program")]
+    shown = ", ".join(f'<a href="{root}{address}">{words}</a>' for address, words in links)
+    caption = f"<caption>Behind every figure: {shown}</caption>"
     return f'<table class="chooser-list">{caption}<thead><tr>{head}</tr></thead><tbody>{"".join(body)}</tbody></table>'
 
 
