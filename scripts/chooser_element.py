@@ -18,13 +18,13 @@ NEAR = 0.9  # of the best speed: what counts as coming near it
 def us(ms: float) -> str:
     """Milliseconds as microseconds, as the browser writes them."""
     value = ms * 1e3
-    return f"{value:,.0f} µs" if value >= 100 else f"{value:.1f} µs"
+    return f"{value:,.0f}\u00a0µs" if value >= 100 else f"{value:.1f}\u00a0µs"
 
 
 def cells(row: Record) -> list[str]:
     """Lines, build, time and speed of a row, in words."""
     lines = "not counted" if row["lines"] is None else str(row["lines"])
-    build = "–" if row["build_seconds"] is None else f"{row['build_seconds']:.2f} s"
+    build = "–" if row["build_seconds"] is None else f"{row['build_seconds']:.2f}\u00a0s"
     if row["ms"] is None:
         return [lines, build, f"not measured: {row['why']}", "not measured"]
     return [lines, build, us(row["ms"][1]), f"{row['speed']:.0%}"]

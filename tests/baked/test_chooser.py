@@ -70,9 +70,9 @@ def test_the_tables_show_the_data(source):
         for (_, _, text), row in zip(shown, pattern["tools"], strict=True):
             lines, build, time, speed, _ = text.split("</td><td>")
             assert lines == ("not counted" if row["lines"] is None else str(row["lines"]))
-            assert build == ("–" if row["build_seconds"] is None else f"{row['build_seconds']:.2f} s")
+            assert build == ("–" if row["build_seconds"] is None else f"{row['build_seconds']:.2f}\u00a0s")
             if row["ms"]:
-                assert abs(float(time.removesuffix(" µs").replace(",", "")) - row["ms"][1] * 1e3) <= 0.501
+                assert abs(float(time.removesuffix("\u00a0µs").replace(",", "")) - row["ms"][1] * 1e3) <= 0.501
                 assert abs(int(speed.removesuffix("%")) - 100 * row["speed"]) <= 0.501
             else:
                 assert time.startswith("not measured: ") and speed == "not measured"
