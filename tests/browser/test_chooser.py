@@ -41,7 +41,7 @@ def cells(page) -> list[list[str]]:
     return page.locator(f"{SHOWN} tbody tr").evaluate_all(read)
 
 
-def test_each_pattern_shows_its_own_figures(opened, given):
+def test_each_pattern_shows_its_own_figures(opened, given, site):
     page = opened()
     for pattern in given["patterns"]:
         page.locator(LIVE).get_by_label(pattern["name"], exact=True).check()
@@ -54,8 +54,8 @@ def test_each_pattern_shows_its_own_figures(opened, given):
         assert ("Not measured: " + ", ".join(missing) in words) == bool(missing)
         drawn = len(pattern["tools"]) - len(missing)
         assert page.locator(f"{SHOWN} circle").count() == drawn
-        links = page.locator(f"{SHOWN} caption a").evaluate_all("all => all.map(link => link.getAttribute('href'))")
-        assert links == [f"../../{pattern['chapter']}", f"../../{pattern['program']}"]
+        links = page.locator(f"{SHOWN} caption a").evaluate_all("all => all.map(link => link.href)")
+        assert links == [f"{site.url}{pattern['chapter']}", f"{site.url}{pattern['program']}"]
 
 
 def test_the_links_of_every_pattern_lead_somewhere(opened, given, site):
