@@ -1,6 +1,5 @@
-"""Make a lab's two notebooks from its one source, and run it.
+"""Read a lab's one source, and run the lab.
 
-    python scripts/labs.py                       write docs/generated/labs/<name>.ipynb and <name>-solved.ipynb
     python scripts/labs.py --run elementwise     run the solved lab, print what its cells print; status 1 where a check fails
     ... --run elementwise --keep FILE            also write what each cell printed to a file, for the bake
 
@@ -29,7 +28,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.records import ROOT
 
 SOURCES = ROOT / "docs" / "labs"
-NOTEBOOKS = ROOT / "docs" / "generated" / "labs"
+# Where a notebook sees to it that the library can be imported; a bake has no need of it.
+INSTALL = "# [install]\n"
 HEADER = re.compile(r'^# %%(?P<markdown> \[markdown\])?(?: tags=\["(?P<tag>\w+)"\])?$')
 TAGS = {"", "setup", "exercise", "hint", "check"}
 SOLUTION = re.compile(r"^ *# \[solution\]\n(.*?)^ *# \[/solution\]\n", re.MULTILINE | re.DOTALL)
@@ -98,7 +98,7 @@ def solved(text: str) -> str:
 
 
 def fold(title: str, text: str) -> str:
-    return f"<details>\n<summary>{title}</summary>\n\n{text}\n\n</details>"
+    return f'<details class="note" markdown="1">\n<summary>{title}</summary>\n\n{text}\n\n</details>'
 
 
 def version(cells: list[Cell], is_solved: bool) -> list[Cell]:
@@ -115,27 +115,6 @@ def version(cells: list[Cell], is_solved: bool) -> list[Cell]:
         if cell.tag == "check" and not is_solved:
             made.append(Cell(True, "solution", fold("Solution", f"```python\n{exercise}\n```")))
     return made
-
-
-def notebook(name: str, cells: list[Cell], printed: dict[int, str] | None = None) -> dict:
-    """Cells as a notebook of format 4.5, with the texts that they printed."""
-    made = []
-    for number, cell in enumerate(cells):
-        tags = {"tags": [cell.tag]} if cell.tag else {}
-        entry: dict = {"cell_type": "markdown" if cell.markdown else "code", "id": f"{name}-{number}", "metadata": tags}
-        entry["source"] = cell.text.splitlines(keepends=True)
-        if not cell.markdown:
-            text = (printed or {}).get(number, "")
-            output = {"output_type": "stream", "name": "stdout", "text": text.splitlines(keepends=True)}
-            entry |= {"execution_count": None, "outputs": [output] if text else []}
-        made.append(entry)
-    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
-    return {
-        "cells": made,
-        "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
-        "nbformat": 4,
-        "nbformat_minor": 5,
-    }
 
 
 @contextlib.contextmanager
@@ -193,23 +172,11 @@ def is_of_these_cells(record: dict[str, Any]) -> bool:
     return [cell["statements"] for cell in record["cells"]] == counts
 
 
-def write(name: str) -> None:
-    """Write both notebooks of a lab."""
-    NOTEBOOKS.mkdir(parents=True, exist_ok=True)
-    for is_solved, suffix in ((False, ""), (True, "-solved")):
-        text = json.dumps(notebook(name, version(cells_of(name), is_solved)), indent=1, ensure_ascii=False)
-        (NOTEBOOKS / f"{name}{suffix}.ipynb").write_text(text + "\n", encoding="utf-8")
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--run", metavar="NAME", choices=names(), help="run the solved lab")
+    parser.add_argument("--run", metavar="NAME", choices=names(), required=True, help="run the solved lab")
     parser.add_argument("--keep", metavar="FILE", type=Path, help="write what each cell printed to a file")
     arguments = parser.parse_args()
-    if not arguments.run:
-        for lab in names():
-            write(lab)
-        return 0
     cells = version(cells_of(arguments.run), True)
     ran = run(cells)
     print("".join(ran.printed.values()), end="")

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import programs, records, results
+from scripts import lab_pages, programs, records, results
 
 DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
@@ -43,7 +43,7 @@ def pages() -> dict[str, str]:
     found = {}
     for path in sorted(DOCS.rglob("*.md")):
         relative = path.relative_to(DOCS)
-        if relative.parts[0] not in ("generated", "baked", "programs", "data", "assets"):
+        if relative.parts[0] not in ("generated", "baked", "programs", "data", "assets", "labs"):
             address = relative.with_suffix("").as_posix().removesuffix("index")
             found[address if not address or address.endswith("/") else f"{address}/"] = path.read_text(encoding="utf-8")
     return found
@@ -391,6 +391,7 @@ def main() -> int:
         write_tile_order()
         write_picker()
         write_chooser()
+        lab_pages.write()
         write_json(DOCS / "generated" / "figures.json", figures())
     except records.RecordError as error:
         print(error, file=sys.stderr)

@@ -113,6 +113,9 @@ def my_launch(x, y, out):
 check(my_launch, "vector_add")
 
 # %% [markdown]
+# On a GPU, hold the time beside that of step 2. It is the same kernel with blocks of half the length, so each thread moves half
+# as much. Try other lengths; [SRAM and HBM](../course/memory.md) has the measurements.
+#
 # ## Step 4: an activation, fused
 #
 # Now `x` is a matrix, and one program owns one row. Add the bias and apply SiLU, `t * sigmoid(t)`, in one kernel: PyTorch

@@ -76,6 +76,10 @@ check(my_matmul, "tiled_matmul")
 # the kernel meets new values of the arguments in `key`, and keeps the fastest. Here are the configurations; under the
 # interpreter, which cannot time anything, there is only one. The grid must now follow from the configuration: it is a
 # function of `meta`, the kernel's compile-time arguments by name.
+#
+# On a GPU the check ends with the time of a square bfloat16 product beside PyTorch's, which is cuBLAS. Seven tenths of its
+# speed is the mark to reach here; the solution's own time stands in its fold. What the fixed tiles of step 1 leave behind is what
+# tuning is for.
 
 # %% tags=["exercise"]
 configs = [
@@ -151,4 +155,5 @@ check(my_matmul_relu, "tiled_matmul", expected=lambda a, b: torch.relu(a @ b))
 #
 # A product for any sizes and strides, with its sum in float32, tiles chosen by measurement, and an epilogue
 # that costs no pass over memory.
-# On a GPU the checks say how it compares with PyTorch's library.
+# On a GPU the checks say how it compares with PyTorch's library. [The ladder](../course/matmul-ladder.md) climbs on from
+# here, one measured step at a time.

@@ -28,8 +28,8 @@ def check_product(c, a, b, terms_step=2.0**-22):
 
 torch.manual_seed(0)
 device = "cuda" if torch.cuda.is_available() else "cpu"
-a = torch.randn(64, 1000, device=device).half()
-b = torch.randn(1000, 64, device=device).half()
+a = torch.randn(64, 1000).half().to(device)
+b = torch.randn(1000, 64).half().to(device)
 c = matmul(a, b)
 check_product(c, a, b)
 print("the right product passes")

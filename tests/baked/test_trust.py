@@ -5,11 +5,8 @@ import pytest
 from scripts import prepare, records
 from scripts.specimens import SPECIMENS
 
-PAGE = records.ROOT / "docs" / "course" / "trust.md"
-WATCHED = ("trust/odd_rows", "trust/odd_shapes")
+WATCHED = ("trust/odd_rows", "trust/odd_shapes", "trust/odd_products")
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
-# What the page tells as open. As soon as a bake watches them, a test below fails: then both have to go.
-NOT_WATCHED = {"softmax_long_backward_kernel", "cross_entropy_long_kernel"}
 
 
 def record(name: str) -> dict:
@@ -28,14 +25,19 @@ def test_what_was_planted_is_found(name, tool):
 @pytest.mark.parametrize("tool", TOOLS)
 @pytest.mark.parametrize("name", WATCHED)
 def test_nothing_is_found_in_the_library(name, tool):
-    assert errors(name)[tool] == 0
+    if (name, tool) == ("trust/odd_products", "initcheck"):  # the false alarm, at PyTorch's kernels
+        (found,) = (entry["output"] for entry in record(name)["sanitizers"] if entry["tool"] == tool)
+        places = [line for line in found if "     at " in line]
+        assert places and all("at::native::" in line for line in places)
+    else:
+        assert errors(name)[tool] == 0
 
 
-def test_every_kernel_of_the_library_was_watched_but_those_that_the_page_names():
+def test_every_kernel_of_the_library_was_watched():
     launched = {line for name in WATCHED for line in record(name)["output"] if line.endswith("_kernel")}
-    assert launched == {specimen.function for specimen in SPECIMENS if specimen.path.startswith("kernels/")} - NOT_WATCHED
+    assert launched == {specimen.function for specimen in SPECIMENS if specimen.path.startswith("kernels/")}
 
 
-@pytest.mark.parametrize("kernel", sorted(NOT_WATCHED))
-def test_the_page_names_what_is_open(kernel):
-    assert f"`{kernel}`" in PAGE.read_text(encoding="utf-8")
+def test_the_false_alarm_that_the_page_tells_of_is_false():
+    assert errors("trust/unseen_store")["initcheck"] > 0
+    assert record("trust/unseen_store")["output"] == ["every element is written, and right"]

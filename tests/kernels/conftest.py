@@ -24,3 +24,12 @@ def like_a_gpu(monkeypatch: pytest.MonkeyPatch, device: str) -> Iterator[None]:
     with numpy.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # the interpreter's, of numpy, at every NaN
         yield
+
+
+@pytest.fixture(autouse=True)
+def memory_is_given_back() -> Iterator[None]:
+    """Where tests share a GPU, those that need much of its memory take turns."""
+    yield
+    from tests.needs import give_memory_back
+
+    give_memory_back()

@@ -3,6 +3,7 @@
 import json
 import multiprocessing
 import os
+from pathlib import Path
 
 import pytest
 import torch
@@ -127,7 +128,7 @@ def test_an_interruption_while_writing_leaves_the_file_as_it_was(timed, device, 
     replace, calls = os.replace, []
 
     def interrupted(source, target):
-        calls.append(target)
+        calls.extend([target] if own_folder in Path(target).parents else [])  # Triton's cache renames files as well
         if len(calls) == 3:
             raise KeyboardInterrupt
         replace(source, target)
