@@ -365,6 +365,15 @@ def write_picker() -> None:
         records.write_text(DOCS / "generated" / "picker.html", element)
 
 
+def write_chooser() -> None:
+    """The chooser of a stack: its data and its element. What has no record of this machine says so."""
+    from scripts import chooser, chooser_element
+
+    given = chooser.data(primary_machine())
+    records.write_text(DOCS / "data" / "chooser.json", json.dumps(given, ensure_ascii=False, separators=(",", ":")) + "\n")
+    records.write_text(DOCS / "generated" / "chooser.html", chooser_element.element_html(given, TO_ROOT))
+
+
 def main() -> int:
     for folder in ("programs", "data", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
@@ -381,6 +390,7 @@ def main() -> int:
         write_dances()
         write_tile_order()
         write_picker()
+        write_chooser()
         lab_pages.write()
         write_json(DOCS / "generated" / "figures.json", figures())
     except records.RecordError as error:

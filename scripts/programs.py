@@ -15,7 +15,7 @@ from pathlib import Path
 from scripts.records import ROOT, RecordError, followed, module_of, tree_of
 
 ONE = "one published program cannot hold both"
-MARKER = re.compile(r"^\s*# --8<-- \[(start|end):[\w.-]+\]\s*$")
+MARKER = re.compile(r"^\s*(?:#|//) --8<-- \[(start|end):[\w.-]+\]\s*$")
 
 
 def snippet_names(root: Path = ROOT) -> list[str]:

@@ -9,6 +9,7 @@ const MODULES = {
   "offset-calculator": "./offset-calculator.js",
   "tile-order": "./tile-order.js",
   "config-picker": "./picker.js",
+  "stack-chooser": "./chooser.js",
 };
 const seen = new WeakSet();
 

@@ -36,6 +36,7 @@ def language_as_it_was() -> Iterator[None]:
 
     A kernel that calls another jitted function leaves it changed, and no later page of this process could compile.
     """
+    import triton.experimental.gluon.language  # noqa: F401  it takes functions of triton.language when it is imported
     import triton.language as tl
 
     changed = (tl, tl.core, tl.math, tl.tensor)
