@@ -40,15 +40,13 @@ def language_as_it_was() -> Iterator[None]:
 
     changed = (tl, tl.core, tl.math, tl.tensor)
     before = [dict(vars(holder)) for holder in changed]
-    try:
-        yield
-    finally:
-        for holder, kept in zip(changed, before, strict=True):
-            for name in vars(holder).keys() - kept.keys():
-                delattr(holder, name)
-            for name, value in kept.items():
-                if vars(holder).get(name) is not value:
-                    setattr(holder, name, value)
+    yield
+    for holder, kept in zip(changed, before, strict=True):
+        for name in vars(holder).keys() - kept.keys():
+            delattr(holder, name)
+        for name, value in kept.items():
+            if vars(holder).get(name) is not value:
+                setattr(holder, name, value)
 
 
 def run_block(example: CodeExample, evaluate: EvalExample, names: dict[str, Any]) -> str:
