@@ -13,18 +13,17 @@ const widths = new ResizeObserver((entries) => {
 });
 
 function watchAll() {
-  for (const element of watched) if (!element.isConnected) leave(element);
+  for (const element of watched) {
+    if (element.isConnected) continue;
+    watched.delete(element);
+    widths.unobserve(element);
+  }
   for (const element of document.querySelectorAll(".md-typeset__scrollwrap, .highlight > pre > code")) {
     if (watched.has(element)) continue;
     watched.add(element);
     element.tabIndex = 0; // until its width is known: what is far below the window has not been laid out
     widths.observe(element);
   }
-}
-
-function leave(element) {
-  watched.delete(element);
-  widths.unobserve(element);
 }
 
 new MutationObserver(watchAll).observe(document.documentElement, { childList: true, subtree: true });

@@ -40,13 +40,15 @@ def language_as_it_was() -> Iterator[None]:
 
     changed = (tl, tl.core, tl.math, tl.tensor)
     before = [dict(vars(holder)) for holder in changed]
-    yield
-    for holder, kept in zip(changed, before, strict=True):
-        for name in vars(holder).keys() - kept.keys():
-            delattr(holder, name)
-        for name, value in kept.items():
-            if vars(holder).get(name) is not value:
-                setattr(holder, name, value)
+    try:
+        yield
+    finally:
+        for holder, kept in zip(changed, before, strict=True):
+            for name in vars(holder).keys() - kept.keys():
+                delattr(holder, name)
+            for name, value in kept.items():
+                if vars(holder).get(name) is not value:
+                    setattr(holder, name, value)
 
 
 def run_block(example: CodeExample, evaluate: EvalExample, names: dict[str, Any]) -> str:
