@@ -1,8 +1,10 @@
 """Fresh or red: no published result is older than its code, none is missing, and none is left over."""
 
 import ast
+import io
 import re
 import shutil
+import tokenize
 import warnings
 from html import unescape
 from pathlib import Path
@@ -155,10 +157,19 @@ def turn_an_operator(file: Path) -> str:
 def change_words(file: Path) -> None:
     """Write other docstrings, and comments wherever they may stand."""
     text = file.read_text(encoding="utf-8")
-    for docstring in re.findall(r'^ *("""(?:[^"\\]|"(?!""))*""")', text, re.MULTILINE):
-        text = text.replace(docstring, '"""Other words."""')
-    text = re.sub(r"  # .*|^( *)# (?!--8<--|needs|counters).*", r"\1# Other words.", text, flags=re.MULTILINE)
-    text = re.sub(r"^(?=\S+ = |def |import )", "# A remark.\n", text, flags=re.MULTILINE)
+    lines = text.splitlines(keepends=True)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and not re.match("# (--8<--|needs|counters)", token.string):
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column] + "# Other words.\n"
+    tree = ast.parse(text)
+    for node in tree.body[1:]:
+        lines[node.lineno - 1] = "# A remark.\n" + lines[node.lineno - 1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            first, last = node.body[0].lineno - 1, node.body[0].end_lineno
+            lines[first:last] = [" " * node.body[0].col_offset + '"""Other words."""\n', *[""] * (last - first - 1)]
+    text = "".join(lines)
     assert text != file.read_text(encoding="utf-8")
     file.write_text(text, encoding="utf-8")
 

@@ -39,7 +39,7 @@ def language_as_it_was() -> Iterator[None]:
     import triton.experimental.gluon.language  # noqa: F401  it takes functions of triton.language when it is imported
     import triton.language as tl
 
-    changed = (tl, tl.core, tl.math, tl.tensor)
+    changed = (tl, tl.core, tl.math, *{value for value in vars(tl.core).values() if isinstance(value, type)})
     before = [dict(vars(holder)) for holder in changed]
     try:
         yield

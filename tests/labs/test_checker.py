@@ -36,7 +36,11 @@ def test_a_wrong_kernel_is_rejected_for_its_reason(name, capsys):
     assert not any(word in verdict.message for word in OURS)
 
 
-@pytest.mark.parametrize("name", RIGHT)
+# Right for the sizes of the interpreter. A GPU is also given a large input, and a block has 2^20 elements at most.
+ONLY_SMALL = {"one_block_of_all"}
+
+
+@pytest.mark.parametrize("name", [name for name in RIGHT if not (GPU and name in ONLY_SMALL)])
 def test_a_right_kernel_passes(name):
     fn, task = RIGHT[name]
     verdict = check(fn, task)
