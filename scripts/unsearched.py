@@ -10,8 +10,10 @@ from markdown import Markdown
 from markdown.extensions import Extension
 from markdown.postprocessors import Postprocessor
 
-ELEMENTS = ("pre", "svg", 'details class="data"', 'figure class="stepper-figure"', 'p class="files"', 'a class="program"')
-ELEMENTS += ('figure class="explorer-figure picker-figure"',)
+ELEMENTS = (
+    *("pre", "svg", 'details class="data"', 'figure class="stepper-figure"', 'p class="files"', 'a class="program"'),
+    'figure class="explorer-figure picker-figure"',
+)
 PASSED_OVER = re.compile(rf"<({'|'.join(ELEMENTS)})(?=[\s>])")
 AFTER_EVERYTHING = 0
 
