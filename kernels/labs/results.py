@@ -3,7 +3,7 @@
 import torch
 
 from kernels.labs.cases import Case, Task
-from kernels.labs.teacher import joined
+from kernels.labs.teacher import joined, unfilled
 from kernels.labs.watch import Watch
 from kernels.labs.words import index_of, number
 
@@ -69,24 +69,37 @@ def general(case: Case, came: torch.Tensor, expected: torch.Tensor, off: torch.T
     return "the formula, or an offset that points at another element than it should. Compare with one element worked out by hand."
 
 
-def compare(task: Task, case: Case, watch: Watch | None) -> str:
-    """Nothing if the output is right; else what was expected, what came and where."""
+def amiss(task: Task, case: Case) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """What was expected, how far an element may be off, and which are farther off."""
     expected = task.expected(*plain(case.inputs)).double()
-    came = case.out
     within = tolerance(task, case, expected)
-    off = different(came, expected, within)
+    return expected, within, different(case.out, expected, within)
+
+
+def wrong_elements(task: Task, case: Case) -> str:
+    """How many elements are wrong and which is the first; nothing if all are right."""
+    expected, _, off = amiss(task, case)
     if not off.any():
         return ""
     first = tuple(off.nonzero()[0].tolist())
-    where = f"out{index_of(first)}: expected {number(expected[first].item())}, came {number(came[first].item())}."
-    text = f"{int(off.sum())} of {off.numel()} elements are wrong. The first is {where}"
+    where = f"out{index_of(first)}: expected {number(expected[first].item())}, came {number(case.out[first].item())}."
+    if off.numel() == 1:
+        return f"The only element is wrong. {where}"
+    count = int(off.sum())
+    are, first_is = ("is", "It is") if count == 1 else ("are", "The first is")
+    return f"{count} of {off.numel()} elements {are} wrong. {first_is} {where}"
+
+
+def compare(task: Task, case: Case, watch: Watch | None) -> str:
+    """Nothing if the output is right; else what was expected, what came and where."""
+    text = wrong_elements(task, case)
+    if not text:
+        return ""
+    expected, within, off = amiss(task, case)
+    came = case.out
     if came.isnan()[off].any() and not expected.isnan().any():
         if watch and watch.fillers and not case.why_nan:
-            cause = (
-                f"a load switches lanes off and gives no `other`, in\n  {watch.fillers[0]}\nWhat such lanes hold is "
-                "undefined on a GPU (here it is NaN), and it reached the result. Give `other=` a value that changes nothing: "
-                "0 for a sum, -inf for a maximum."
-            )
+            cause = unfilled(watch, "NaN")
         else:
             cause = case.why_nan or "inf - inf, 0 / 0, or an element that was never written."
         return f"{text}\n\nUsually: {cause}"

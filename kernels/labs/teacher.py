@@ -21,6 +21,17 @@ def joined(watch: Watch) -> str:
     return f"`{found}` {words}" if found else ""
 
 
+def unfilled(watch: Watch, held: str) -> str:
+    """What it means that a lane of undefined contents reached the result, with the loads it may have come from."""
+    loads = list(dict.fromkeys(watch.fillers))
+    one = "a load switches" if len(loads) == 1 else "one of these loads switches"
+    return (
+        f"{one} lanes off and gives no `other`, in\n  " + "\n  ".join(loads) + "\nWhat such lanes hold is undefined on a "
+        f"GPU (here it is {held}), and it reached the result. Give `other=` a value that changes nothing: 0 for a sum, -inf for "
+        "a maximum."
+    )
+
+
 def last_offset(region: Region) -> int:
     """The offset of the last element in memory; -1 of a tensor without any."""
     return int(region.offsets(region.addresses)[-1]) if len(region.addresses) else -1
@@ -147,8 +158,11 @@ def missing(watch: Watch, out: torch.Tensor) -> str:
     if not len(gaps):
         return ""
     indices = region.indices(gaps)
-    many = f"{len(indices)} of {len(region.addresses)} elements of the output were never written"
+    many = (
+        f"{len(indices)} of {len(region.addresses)} elements of the output {'was' if len(indices) == 1 else 'were'} never written"
+    )
     first = f"The first is {region.name}{index_of(indices[0])}, the last {region.name}{index_of(indices[-1])}."
+    first = f"It is {region.name}{index_of(indices[0])}." if len(indices) == 1 else first
     square = len(region.shape) == 2 and len(region.addresses) > len(gaps) > len(region.addresses) / 2
     diagonal = square and all(i != j for i, j in indices) and min(region.shape) > 1
     if joined(watch):

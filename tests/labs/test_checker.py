@@ -15,6 +15,7 @@ GPU = torch.cuda.is_available()
 # memory of 16 GiB. `and` between blocks is understood by the compiler, and a block's size is not looked at there.
 ONLY_INTERPRETED = {
     "and_for_ampersand",
+    "maximum_of_undefined_lanes",
     "missing_other",
     "offsets_in_int32",
     "reversed_in_place",

@@ -254,6 +254,18 @@ def row_max_kernel(x_ptr, out_ptr, x_row, m, n, ROWS: tl.constexpr, BLOCK: tl.co
     tl.store(out_ptr + rows, tl.max(x, axis=1), mask=rows < m)
 
 
+@triton.jit
+def unfilled_max_kernel(x_ptr, out_ptr, x_row, n, BLOCK: tl.constexpr):
+    columns = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * x_row + columns, mask=columns < n)
+    tl.store(out_ptr + tl.program_id(0), tl.max(x, axis=0))
+
+
+@wrong("row_max", r"gives no `other`(.|\n)*x = tl\.load\((.|\n)*here it is infinity(.|\n)*Give `other=`")
+def maximum_of_undefined_lanes(x, out):
+    unfilled_max_kernel[(len(x),)](x, out, x.stride(0), x.shape[1], BLOCK=triton.next_power_of_2(x.shape[1]))
+
+
 @wrong("row_max", r"masked lane that holds 0 wins the maximum")
 def maximum_with_zeros(x, out):
     block = triton.next_power_of_2(x.shape[1])
