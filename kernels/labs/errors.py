@@ -123,8 +123,7 @@ MEANINGS = [
     ),
     (
         r"0 active drivers",
-        "there is no GPU, and the interpreter is off. Set TRITON_INTERPRET=1 before triton is imported, and start "
-        "anew.",
+        "there is no GPU, and the interpreter is off. Set TRITON_INTERPRET=1 before triton is imported, and start anew.",
     ),
 ]
 

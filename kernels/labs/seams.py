@@ -90,6 +90,7 @@ def around_launch(watch: Watch, original: Callable) -> Callable:
             region = next((region for region in watch.regions if race.address in region.real), watch.regions[-1])
             watch.program = race.programs[0]
             what = dict(other_program=race.programs[1], statement=race.statements[0], other_statement=race.statements[1])
+            what["other_kind"] = race.other_kind
             watch.add("race", region, lanes=np.flatnonzero(region.real == race.address), **what)
         return result
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from kernels.labs import TASKS, check
-from tests.labs import right, right_puzzles, wrong_elementwise, wrong_matmul, wrong_softmax  # noqa: F401
+from tests.labs import right, right_puzzles, wrong_elementwise, wrong_matmul, wrong_softmax, wrong_tiles  # noqa: F401
 from tests.labs.submissions import RIGHT, WRONG
 
 GPU = torch.cuda.is_available()
