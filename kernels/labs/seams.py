@@ -78,7 +78,7 @@ def around_program(watch: Watch, original: Callable) -> Callable:
 def around_launch(watch: Watch, original: Callable) -> Callable:
     def launch(executor: Any, *arguments: Any, **named: Any) -> Any:
         watch.launches += 1
-        watch.log = AccessLog()
+        watch.log, watch.worked, before = AccessLog(), set(), watch.programs
         watch.sources.append(textwrap.dedent(inspect.getsource(executor.fn)))
         for name, tensor in (dict(zip(executor.arg_names, arguments, strict=False)) | named).items():
             if isinstance(tensor, torch.Tensor) and tensor.untyped_storage().data_ptr() not in watch.own:
@@ -86,6 +86,8 @@ def around_launch(watch: Watch, original: Callable) -> Callable:
                 whole = torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage())
                 watch.regions.append(Region(name, "scratch", whole))
         result = original(executor, *map(near, arguments), **{name: near(value) for name, value in named.items()})
+        started = watch.programs - before
+        watch.idle.append((started - len(watch.worked), started))
         for race in watch.log.races():
             region = next((region for region in watch.regions if race.address in region.real), watch.regions[-1])
             watch.program = race.programs[0]

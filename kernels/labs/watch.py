@@ -39,6 +39,8 @@ class Watch:
         self.grid: tuple[int, ...] = ()
         self.program: tuple[int, ...] = ()
         self.launches = self.programs = self.most_lanes = 0
+        self.worked: set[tuple[int, ...]] = set()  # the programs of this launch with a lane that was not masked off
+        self.idle: list[tuple[int, int]] = []  # of each launch, how many programs had none, and how many there were
         self.log = AccessLog()
         self.statements: dict[tuple[str, int], str] = {}
 
@@ -76,6 +78,8 @@ class Watch:
             region = self.nearest(int(addresses[wild].flat[0]))
             what = dict(lanes=np.flatnonzero(wild), offsets=region.offsets(addresses[wild]), whole=not (on & ~wild).any())
             self.add("wild load" if kind == "load" else "wild store", region, statement=statement, shape=addresses.shape, **what)
+        if on.any():
+            self.worked.add(self.program)
         good = on & ~wild
         for region, inside, at in hits:
             if kind != "load":

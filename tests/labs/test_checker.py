@@ -8,6 +8,7 @@ import torch
 
 from kernels.labs import TASKS, check
 from tests.labs import right, right_puzzles, wrong_elementwise, wrong_matmul, wrong_softmax, wrong_tiles  # noqa: F401
+from tests.labs.idle import one_more_than_needed, one_program_an_element, persistent_in_a_large_grid, programs_that_return_early
 from tests.labs.submissions import RIGHT, WRONG
 
 GPU = torch.cuda.is_available()
@@ -46,6 +47,24 @@ def test_a_right_kernel_passes(name):
     fn, task = RIGHT[name]
     verdict = check(fn, task)
     assert verdict.passed, verdict.message
+    assert "A remark: " not in verdict.message
+
+
+IDLE = {
+    one_program_an_element: r"of the 128 programs for 128 elements, 1 apart, 127 had nothing to do",
+    programs_that_return_early: r"of the 128 programs for 128 elements, 1 apart, 127 had nothing to do",
+    persistent_in_a_large_grid: "",
+    one_more_than_needed: "",
+}
+
+
+@pytest.mark.parametrize("fn", IDLE, ids=lambda fn: fn.__name__)
+def test_a_right_kernel_hears_of_programs_that_had_nothing_to_do(fn):
+    verdict = check(fn, "gather_stride")
+    assert verdict.passed, verdict.message
+    says = "" if GPU else IDLE[fn]  # only the interpreter sees which programs are idle
+    assert ("A remark: " in verdict.message) == bool(says)
+    assert re.search(says, verdict.message)
 
 
 def test_there_are_enough_of_both():
