@@ -12,6 +12,7 @@ from kernels.labs.regions import AROUND, Region, emptied, strayed
 from kernels.labs.results import compare, wrong_elements
 from kernels.labs.seams import attached
 from kernels.labs.teacher import missing, told, unfilled
+from kernels.labs.truths import refused
 from kernels.labs.watch import Watch
 
 # The order in which findings are told: what makes everything after it meaningless comes first.
@@ -52,7 +53,8 @@ def judge(fn: Callable, task: Task, case: Case, watch: Watch | None) -> str:
     if case.out.numel() == 0:
         return ""
     if watch:
-        return unwatched_or_too_wide(task, watch, returned) or missing(watch, case.out) or compare(task, case, watch)
+        problem = unwatched_or_too_wide(task, watch, returned) or missing(watch, case.out) or compare(task, case, watch)
+        return problem or refused(watch)
     if strayed(case.out, AROUND) or any(map(strayed, case.inputs.values())):
         return (
             "The kernel wrote outside of its output.\n\nUsually: a store without a mask, or a wrong stride. Run the check on "

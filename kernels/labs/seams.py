@@ -1,9 +1,10 @@
-"""Where the watch hears of a kernel: `GridExecutor.__call__` and five methods of Triton's `InterpreterBuilder`.
+"""Where the watch hears of a kernel: the launch, five methods of Triton's `InterpreterBuilder`, and a block's truth.
 
 They are present alike in Triton 3.6 to 3.9. All are put back when the watch ends.
 """
 
 import inspect
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,9 +12,11 @@ from typing import Any
 
 import numpy as np
 import torch
+import triton.language as tl
 
 from kernels.labs.races import AccessLog
 from kernels.labs.regions import Region, near
+from kernels.labs.source import is_reader
 from kernels.labs.watch import Watch, undefined
 
 
@@ -99,8 +102,27 @@ def around_launch(watch: Watch, original: Callable) -> Callable:
     return launch
 
 
+def around_patch(watch: Watch, original: Callable) -> Callable:
+    """A block of several lanes always counts as true for the interpreter; the compiler refuses to ask it."""
+
+    def patch_tensor(tensor: Any, *rest: Any) -> Any:
+        result = original(tensor, *rest)
+        plain = tensor.__bool__
+
+        def is_true(block: Any) -> bool:
+            if block.handle.data.size > 1 and is_reader(sys._getframe(1).f_code.co_filename):
+                watch.truths.append(watch.statement())
+            return plain(block)
+
+        tensor.__bool__ = is_true
+        return result
+
+    return patch_tensor
+
+
 @contextmanager
 def attached(watch: Watch) -> Iterator[None]:
+    from triton.runtime import interpreter
     from triton.runtime.interpreter import GridExecutor, InterpreterBuilder
 
     methods = {
@@ -112,7 +134,9 @@ def attached(watch: Watch) -> Iterator[None]:
     }
     seams: list[tuple[Any, str, Callable]] = [(GridExecutor, "__call__", around_launch)]
     seams += [(InterpreterBuilder, name, around) for name, around in methods.items()]
+    seams += [(interpreter, "_patch_lang_tensor", around_patch)]
     saved = [(owner, name, getattr(owner, name)) for owner, name, _ in seams]
+    truth = vars(tl.tensor).get("__bool__")
     try:
         for owner, name, around in seams:
             setattr(owner, name, around(watch, getattr(owner, name)))
@@ -120,3 +144,7 @@ def attached(watch: Watch) -> Iterator[None]:
     finally:
         for owner, name, original in saved:
             setattr(owner, name, original)
+        if truth is not None:
+            tl.tensor.__bool__ = truth
+        elif "__bool__" in vars(tl.tensor):
+            del tl.tensor.__bool__

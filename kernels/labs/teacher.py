@@ -1,11 +1,14 @@
 """What a finding means: which lanes of which program, and what usually causes it."""
 
+import re
+
 import torch
 
 from kernels.labs.findings import Finding
 from kernels.labs.misread import lies_at
+from kernels.labs.truths import one_truth
 from kernels.labs.watch import Watch
-from kernels.labs.wild import joined, wild
+from kernels.labs.wild import wild
 from kernels.labs.words import index_of, lanes_of, program_of, span
 
 # What the second program of a race does.
@@ -48,7 +51,7 @@ def race(finding: Finding, watch: Watch) -> str:
     does = DOES[finding.other_kind]
     return (
         f"A race: {one[0].lower()}{one[1:]} writes {region.name}{element}, and {two[0].lower()}{two[1:]} {does}, {same}\n\n"
-        f"Programs run in no order, so the result is chance. Usually: {joined(watch) or cause}"
+        f"Programs run in no order, so the result is chance. Usually: {one_truth(watch) or cause}"
     )
 
 
@@ -93,8 +96,8 @@ def missing(watch: Watch, out: torch.Tensor) -> str:
     first = f"It is {region.name}{index_of(indices[0])}." if len(indices) == 1 else first
     square = len(region.shape) == 2 and len(region.addresses) > len(gaps) > len(region.addresses) / 2
     diagonal = square and all(i != j for i, j in indices) and min(region.shape) > 1
-    if joined(watch):
-        cause = joined(watch)
+    if one_truth(watch):
+        cause = one_truth(watch)
     elif region.skipped[gaps].any() and len(region.shape) == 1:
         cause = (
             "the mask is too narrow: a lane pointed at this element and was switched off. The last index is n - 1, and "
@@ -104,6 +107,11 @@ def missing(watch: Watch, out: torch.Tensor) -> str:
         cause = "the mask is too narrow, or compares one dimension with the other's size: a lane pointed here, switched off."
     elif diagonal:
         cause = "rows and columns were added lane by lane. `rows[:, None]` and `columns[None, :]` make a tile of them."
+    elif not any(re.search(r"store\(|atomic_", text) for text in watch.sources):
+        cause = (
+            "the kernel has no `tl.store`. Assigning to a name, or returning a block, writes nothing to memory: "
+            "`tl.store(out_ptr + offsets, value, mask=mask)` does."
+        )
     elif len(gaps) == len(region.addresses):
         cause = "the store is missing, or goes somewhere else, or the grid is empty: `n // BLOCK` is 0 for a short input."
     else:

@@ -35,6 +35,7 @@ class Watch:
         self.own = {region.tensor.untyped_storage().data_ptr() for region in regions}
         self.findings: list[Finding] = []
         self.fillers: list[str] = []  # loads that masked lanes off and gave no `other`
+        self.truths: list[str] = []  # statements that took a block of several lanes for one truth
         self.sources: list[str] = []
         self.grid: tuple[int, ...] = ()
         self.program: tuple[int, ...] = ()

@@ -5,21 +5,11 @@ import numpy as np
 from kernels.labs.findings import Finding
 from kernels.labs.misread import exchanged, lies_at, stride_of_another
 from kernels.labs.regions import Region
-from kernels.labs.source import masks_joined_by_words
+from kernels.labs.truths import one_truth
 from kernels.labs.watch import Watch
 from kernels.labs.words import lanes_of, program_of, span
 
 OVERFLOW = 2**28
-
-
-def joined(watch: Watch) -> str:
-    """A remark on masks joined by `and`, `or`, `not` or a chain, which a block does not understand."""
-    found = next((text for text in map(masks_joined_by_words, watch.sources) if text), "")
-    words = (
-        "is no mask of both. On blocks, use `&` for `and`, `|` for `or` and `~` for `not`, with parentheses around each "
-        "comparison."
-    )
-    return f"`{found}` {words}" if found else ""
 
 
 def last_offset(region: Region) -> int:
@@ -65,8 +55,8 @@ def why_wild(finding: Finding, watch: Watch) -> str:
             "the offset was computed in int32 and wrapped around: a program's number times a stride passed 2^31. "
             "Widen it first: `tl.program_id(0).to(tl.int64)`."
         )
-    if joined(watch):
-        return joined(watch)
+    if one_truth(watch):
+        return one_truth(watch)
     if one_address(finding, watch):
         return one_address(finding, watch)
     if "mask" not in finding.statement:

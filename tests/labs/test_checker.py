@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from kernels.labs import TASKS, check
-from tests.labs import right, right_puzzles, wrong_elementwise, wrong_matmul, wrong_softmax, wrong_tiles  # noqa: F401
+from tests.labs import right, right_puzzles, wrong_elementwise, wrong_habits, wrong_matmul, wrong_softmax, wrong_tiles  # noqa: F401
 from tests.labs.idle import one_more_than_needed, one_program_an_element, persistent_in_a_large_grid, programs_that_return_early
 from tests.labs.submissions import RIGHT, WRONG
 
@@ -91,13 +91,15 @@ def test_every_task_is_called_as_it_says(name):
 
 
 def test_the_interpreter_is_left_as_it_was():
-    from triton.runtime.interpreter import GridExecutor, InterpreterBuilder
+    import triton.language as tl
+    from triton.runtime import interpreter
 
-    before = dict(vars(GridExecutor)), dict(vars(InterpreterBuilder))
+    places = interpreter.GridExecutor, interpreter.InterpreterBuilder, interpreter, tl.tensor
+    before = [dict(vars(place)) for place in places]
     fn, task, _ = WRONG["no_mask"]
     check(fn, task)
     check(lambda x, y, out: 1 / 0, task)
-    assert (dict(vars(GridExecutor)), dict(vars(InterpreterBuilder))) == before
+    assert [dict(vars(place)) for place in places] == before
 
 
 def test_an_unknown_task_is_named():
