@@ -78,8 +78,9 @@ check(my_matmul, "tiled_matmul")
 # it is a function of `meta`, the kernel's compile-time arguments by name.
 #
 # On a GPU the check ends with the time of a square bfloat16 product beside PyTorch's, which is cuBLAS. Seven tenths of its
-# speed is the mark to reach here. What the solution reached on a named GPU stands on this lab's page of the site; your
-# notebook's check says what you reach on yours. What the fixed tiles of step 1 leave behind is what tuning is for.
+# speed is the mark to reach here. On this lab's page of the site, the solution's fold holds what the check said of it, and on
+# which machine; in a notebook, the check says what your kernel reaches on yours. What the fixed tiles of step 1 leave behind is
+# what tuning is for.
 
 # %% tags=["exercise"]
 configs = [
