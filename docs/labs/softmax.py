@@ -93,8 +93,8 @@ step_2 = check(my_softmax, "row_softmax")
 # ## Step 3: beside PyTorch
 #
 # The same numbers as `torch.softmax`? Not bit by bit: the order of a sum is not the same. The cell prints the largest
-# difference, as a share of the element. A float32 has 24 bits, so the last one is worth up to 2⁻²³ of a number, about 1.2e-07.
-# The difference should be a few of these.
+# difference, as a share of the element. A float32 keeps 24 binary digits, so the last one is worth up to 2⁻²³ of the number,
+# about 1.2e-07. The difference should be a few of these.
 
 # %%
 x = torch.randn(64, 1000, device=device)

@@ -3,7 +3,7 @@
 HABITS = [
     (
         r"'torch\.dtype' object has no attribute",
-        "",
+        r"\btorch\.(?:u?int|b?float|half|long|double|bool)\w*",
         "PyTorch's dtypes are not Triton's. Within a kernel write `tl.int64`, `tl.float32` and so on.",
     ),
     (
@@ -13,13 +13,13 @@ HABITS = [
         "`tl.sigmoid`, `tl.maximum`, `tl.where`, `tl.sum`.",
     ),
     (
-        "'builtin_function_or_method' object has no attribute",
+        r"'(?:builtin_function_or_method|torch\.dtype)' object has no attribute",
         r"\btorch\.",
         "a function of PyTorch was called within the kernel. Within a kernel, only what `tl` offers works on blocks: "
         "`tl.zeros`, `tl.arange`, `tl.full`.",
     ),
     (
-        "'builtin_function_or_method' object has no attribute",
+        r"'(?:builtin_function_or_method|torch\.dtype)' object has no attribute",
         "",
         "a kernel is launched with its grid, `kernel[grid](...)`.",
     ),
@@ -114,13 +114,13 @@ HABITS = [
         "a block has no elements to walk over. A kernel's arithmetic works on all lanes at once.",
     ),
     (
-        "does not support item assignment|__setitem__ is not supported|only 0-dimensional arrays",
+        "does not support item assignment|__setitem__ is not supported|only (?:0-dimensional|length-1) arrays",
         r"\w\[.*\] [-+*/]?= ",
         "nothing is written with `[...] =` in a kernel. Write to memory with `tl.store(ptr + offsets, value, mask=mask)`;"
         " change some lanes of a block with `tl.where`.",
     ),
     (
-        r"'int' object is not iterable|orget to add @triton\.jit|only 0-dimensional arrays",
+        r"'int' object is not iterable|orget to add @triton\.jit|only (?:0-dimensional|length-1) arrays",
         r"\w\[(?!.*\]\()",
         "a pointer or a block is not indexed. Read memory with `tl.load(ptr + offsets, mask=mask)`, and choose lanes of a"
         " block with `tl.where`.",
@@ -131,7 +131,7 @@ HABITS = [
         "`triton.cdiv` is for the launch. Within a kernel it is `tl.cdiv`, of two numbers such as `n` and `BLOCK`.",
     ),
     (
-        "only 0-dimensional arrays|argument must be a string",
+        "only (?:0-dimensional|length-1) arrays|argument must be a string",
         r"\b(?:math\.|np\.|int\(|float\()",
         "this function of Python wants one number. Within a kernel, only what `tl` offers works on blocks: `tl.exp(x)`, "
         "`x.to(tl.float32)`.",

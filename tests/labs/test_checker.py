@@ -22,6 +22,7 @@ ONLY_INTERPRETED = {
     "offsets_in_int32",
     "reversed_in_place",
     "sum_without_atomics",
+    "tile_maximum_of_undefined_lanes",
     "whole_row_at_once",
     "wrapped_offsets",
 }

@@ -273,6 +273,20 @@ def maximum_with_zeros(x, out):
 
 
 @triton.jit
+def unfilled_tile_kernel(x_ptr, out_ptr, x_row, m, n, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    columns = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + rows[:, None] * x_row + columns[None, :], mask=(rows[:, None] < m) & (columns[None, :] < n))
+    tl.store(out_ptr + rows, tl.max(x, axis=1), mask=rows < m)
+
+
+@wrong("row_max", r"3 by 100(.|\n)*gives no `other`(.|\n)*here it is infinity")
+def tile_maximum_of_undefined_lanes(x, out):
+    block = triton.next_power_of_2(x.shape[1])
+    unfilled_tile_kernel[(triton.cdiv(len(x), 16),)](x, out, x.stride(0), *x.shape, ROWS=16, BLOCK=block)
+
+
+@triton.jit
 def shifted_max_kernel(x_ptr, out_ptr, x_row, m, n, BLOCK: tl.constexpr):
     columns = tl.arange(0, BLOCK)
     row = (tl.program_id(0) + 1) % m
