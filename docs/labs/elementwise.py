@@ -119,8 +119,9 @@ check(my_launch, "vector_add")
 # ## Step 4: an activation, fused
 #
 # Now `x` is a matrix, and one program owns one row. Add the bias and apply SiLU, `t * sigmoid(t)`, in one kernel: PyTorch
-# would write `x + bias` to memory and read it back. Two things are missing. The rows of `x` need not lie side by side in
-# memory, so the way from row to row is an argument, `x_row`. And the inputs may be float16, while `tl.sigmoid` wants float32.
+# would write `x + bias` to memory and read it back. The two loads and the formula are yours. The rows of `x` need not lie
+# side by side in memory, so the way from row to row is an argument, `x_row`. And the inputs may be float16, while
+# `tl.sigmoid` wants float32.
 
 # %% tags=["exercise"]
 @triton.jit
@@ -185,8 +186,9 @@ def my_own(x, bias, out):
 
 
 # %% [markdown] tags=["hint"]
-# `tl.maximum`, `tl.exp`, `tl.where` and `tl.sigmoid` work lane by lane. Formulas with a hyperbolic tangent can be written with
-# `tl.sigmoid`: tanh(t) = 2 sigmoid(2t) - 1.
+# `tl.maximum`, `tl.exp`, `tl.where` and `tl.sigmoid` work lane by lane. `**` does not work on blocks: the square of a block is
+# the block times itself, such as `positive * positive`. Formulas with a hyperbolic tangent can be written with `tl.sigmoid`:
+# tanh(t) = 2 sigmoid(2t) - 1.
 
 # %% tags=["check"]
 check(my_own, "fused_activation", expected=formula)

@@ -73,20 +73,23 @@ check(my_matmul, "tiled_matmul")
 # ## Step 2: let Triton choose the tiles
 #
 # Which tiles are fast depends on the GPU and on the sizes. `triton.autotune` times each configuration the first time that
-# the kernel meets new values of the arguments in `key`, and keeps the fastest. Here are the configurations; under the
-# interpreter, which cannot time anything, there is only one. The grid must now follow from the configuration: it is a
-# function of `meta`, the kernel's compile-time arguments by name.
+# the kernel meets new values of the arguments in `key`, and keeps the fastest. Here are the configurations; the
+# interpreter, which cannot time anything, gets only one, with small tiles. The grid must now follow from the configuration:
+# it is a function of `meta`, the kernel's compile-time arguments by name.
 #
 # On a GPU the check ends with the time of a square bfloat16 product beside PyTorch's, which is cuBLAS. Seven tenths of its
-# speed is the mark to reach here; the solution's own time stands in its fold. What the fixed tiles of step 1 leave behind is what
-# tuning is for.
+# speed is the mark to reach here. On this lab's page of the site, the solution's fold holds what the check said of it, and on
+# which machine; in a notebook, the check says what your kernel reaches on yours. What the fixed tiles of step 1 leave behind is
+# what tuning is for.
 
 # %% tags=["exercise"]
 configs = [
     triton.Config({"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k}, num_warps=warps, num_stages=stages)
     for m, n, k, warps, stages in [(64, 64, 32, 4, 3), (128, 128, 64, 4, 3), (128, 128, 64, 8, 4), (128, 256, 64, 8, 3)]
 ]
-tuned_kernel = triton.autotune(configs if device == "cuda" else configs[:1], key=["M", "N", "K"])(matmul_kernel)
+if device == "cpu":
+    configs = [triton.Config({"BLOCK_M": 32, "BLOCK_N": 16, "BLOCK_K": 32})]
+tuned_kernel = triton.autotune(configs, key=["M", "N", "K"])(matmul_kernel)
 
 
 def my_tuned_matmul(a, b, out):
@@ -148,7 +151,7 @@ def my_matmul_relu(a, b, out):
 # `tl.maximum` takes the larger of two, lane by lane. Why may it not stand within the loop?
 
 # %% tags=["check"]
-check(my_matmul_relu, "tiled_matmul", expected=lambda a, b: torch.relu(a @ b))
+check(my_matmul_relu, "matmul_relu")
 
 # %% [markdown]
 # ## What you have

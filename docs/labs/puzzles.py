@@ -3,7 +3,7 @@
 #
 # Each of these is one idea and a few missing lines, in the form of the labs: fill in, run the cell, run the check. They
 # can be solved in any order, and get harder towards the end. Before the first, read
-# [Grid math](../course/grid-math.md) and [Masking](../course/masking.md); the later ones name a chapter of their own.
+# [Grid math](../course/grid-math.md) and [Masking](../course/masking.md). Puzzles 6, 7, 10 and 12 name a chapter of their own.
 #
 # Run this cell first. Without a GPU, Triton's interpreter runs the kernels on the CPU.
 
@@ -90,7 +90,7 @@ def stencil_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
     here = tl.load(x_ptr + offsets, mask=offsets < n, other=0.0)
     # YOUR TURN: load the neighbors, and set `before` and `after`.
     # [solution]
-    before = tl.load(x_ptr + offsets - 1, mask=(offsets > 0) & (offsets <= n), other=0.0)
+    before = tl.load(x_ptr + offsets - 1, mask=(offsets - 1 >= 0) & (offsets - 1 < n), other=0.0)
     after = tl.load(x_ptr + offsets + 1, mask=offsets + 1 < n, other=0.0)
     # [/solution]
     tl.store(out_ptr + offsets, (before + here + after) / 3, mask=offsets < n)

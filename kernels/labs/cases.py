@@ -118,6 +118,7 @@ def matrices(device: str) -> Iterator[Case]:
         yield case(f"({m}, {k}) @ ({k}, {n})", device, {"a": a, "b": b}, (m, n))
     a, b = numbers(48, 80, seed=1, dtype=half), numbers(80, 40, seed=2, dtype=half)
     yield case("a whose rows lie apart", device, {"a": a, "b": b}, (48, 40), strides={"a": (112, 1)})
+    yield case("a stored by columns, as a.T of another matrix", device, {"a": a, "b": b}, (48, 40), strides={"a": (1, 48)})
     yield case("b stored by columns, as b.T of another matrix", device, {"a": a, "b": b}, (48, 40), strides={"b": (1, 80)})
     yield case("an output whose rows lie apart", device, {"a": a, "b": b}, (48, 40), strides={"out": (64, 1)})
     a, b = (numbers(*shape, seed=3, dtype=half).abs() * 8 for shape in ((16, 1600), (1600, 16)))

@@ -22,3 +22,4 @@ class Finding:
     whole: bool = False  # no lane of the access was in its place
     other_program: tuple[int, ...] = ()
     other_statement: str = ""
+    other_kind: str = ""  # "load", "store" or "atomic"

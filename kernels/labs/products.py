@@ -50,3 +50,38 @@ MATMUL: dict[str, Callable[..., torch.Tensor]] = {
     "`a` is read transposed: its strides or its two offsets are swapped": transposed_a,
 }
 MATMUL |= {words: wrong for tile in (16, 32, 64, 128) for words, wrong in walked(tile).items()}
+
+
+def clamped(tile: int) -> Callable[..., torch.Tensor]:
+    """A ReLU of the running total, in each step along K."""
+
+    def product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        total = torch.zeros_like(a[:, :1] @ b[:1])
+        for start in range(0, a.shape[1], tile):
+            total = torch.relu(total + a[:, start : start + tile] @ b[start : start + tile])
+        return total
+
+    return product
+
+
+def clamped_parts(tile: int) -> Callable[..., torch.Tensor]:
+    """A ReLU of what each step along K adds."""
+
+    def product(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+        parts = zip(a.split(tile, 1), b.split(tile), strict=True)
+        return torch.stack([torch.relu(left @ right) for left, right in parts]).sum(0)
+
+    return product
+
+
+def then_relu(product: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    return lambda a, b: torch.relu(product(a, b))
+
+
+EARLY = "the ReLU is within the loop, where what is below 0 may still rise above it. Apply it once, after the loop"
+MATMUL_RELU: dict[str, Callable[..., torch.Tensor]] = {
+    "the ReLU is missing": lambda a, b: a @ b,
+    **{f"{EARLY} (your tiles seem to be {tile} long)": clamped(tile) for tile in (16, 32, 64, 128)},
+    **{f"{EARLY}, to the whole sum (your tiles seem to be {tile} long)": clamped_parts(tile) for tile in (16, 32, 64, 128)},
+    **{words: then_relu(wrong) for words, wrong in MATMUL.items()},
+}

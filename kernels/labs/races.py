@@ -1,10 +1,11 @@
-"""Who touched which address in one launch, and where two programs got into each other's way."""
+"""Who read and wrote which address in one launch, and where two programs got into each other's way."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 KINDS = {"load": 0, "store": 1, "atomic": 2}
+NAMES = list(KINDS)
 
 
 @dataclass
@@ -14,6 +15,7 @@ class Race:
     address: int
     programs: tuple[tuple[int, ...], tuple[int, ...]]
     statements: tuple[str, str]
+    other_kind: str  # what the second program did: "load", "store" or "atomic"
 
 
 class AccessLog:
@@ -42,7 +44,8 @@ class AccessLog:
         found = []
         for start, end in list(zip(starts[clash], ends[clash], strict=True))[:most]:
             first = start + int(np.flatnonzero(stored[start:end])[0])
-            second = start + int(np.flatnonzero(program[start:end] != program[first])[0])
+            others = start + np.flatnonzero(program[start:end] != program[first])
+            second = int(others[np.argmax(stored[others])])  # one that stored, if there is one
             one, two = self.accesses[number[first]], self.accesses[number[second]]
-            found.append(Race(int(address[start]), (one[2], two[2]), (one[3], two[3])))
+            found.append(Race(int(address[start]), (one[2], two[2]), (one[3], two[3]), NAMES[two[1]]))
         return found

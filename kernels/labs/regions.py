@@ -24,10 +24,13 @@ def placed(values: torch.Tensor, strides: tuple[int, ...] | None = None, empty: 
     start = GUARD // values.element_size()
     tensor = torch.empty(0, dtype=values.dtype, device=values.device)
     tensor.set_(raw.untyped_storage(), start, values.shape, strides)
-    if empty:
-        tensor.view(INTEGERS[tensor.element_size()]).fill_(-1)  # all bits set, as FILL
-        return tensor
-    return tensor.copy_(values)
+    return emptied(tensor) if empty else tensor.copy_(values)
+
+
+def emptied(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor, with each bit of its elements set, as in FILL."""
+    tensor.view(INTEGERS[tensor.element_size()]).fill_(-1)
+    return tensor
 
 
 def strayed(tensor: torch.Tensor, around: int = FILL) -> bool:

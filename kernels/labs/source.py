@@ -15,7 +15,7 @@ import triton
 # The folders of those packages whose frames are not the reader's. A reader's own folder may well be called triton.
 FILES = (triton.__file__, torch.__file__, np.__file__, __file__)
 OTHERS = tuple(os.path.dirname(os.path.abspath(file)) + os.sep for file in FILES)
-STANDARD = ("<frozen", contextlib.__file__, functools.__file__)
+STANDARD = ("<frozen", ast.__file__, contextlib.__file__, functools.__file__)
 
 
 def is_reader(filename: str) -> bool:

@@ -3,7 +3,7 @@
 import torch
 
 from kernels.labs.cases import Inputs, Task, case, far_rows, matrices, numbers, rows, vectors
-from kernels.labs.products import MATMUL
+from kernels.labs.products import MATMUL, MATMUL_RELU
 from kernels.labs.puzzles import PUZZLES
 
 
@@ -52,6 +52,9 @@ SOFTMAX = {
     "the exponentials are right, and nobody divided them by their sum": lambda x: (x - x.amax(1, keepdim=True)).exp(),
     "the sum is taken over columns. A row's sum runs along axis 1 of a tile": lambda x: x.softmax(0),
     PADDED: padded_softmax,
+    "the numerators are exp(x), and the sum was taken against the maximum: divide exp(x - maximum) by it": lambda x: (
+        x.exp() / (x - x.amax(1, keepdim=True)).exp().sum(1, keepdim=True)
+    ),
     "one sum and one maximum serve all rows, though each row needs its own": lambda x: x.flatten().softmax(0).view(x.shape),
 }
 RESCALE = "the running sum was not scaled down when a later block held a larger maximum: multiply it by exp(old max - new max)"
@@ -76,9 +79,9 @@ TASKS = PUZZLES | {
             "the bias is missing": lambda x, bias: torch.nn.functional.silu(x),
             "sigmoid(t) came, and was not multiplied by t": lambda x, bias: (x + bias).sigmoid(),
             "the sigmoid is multiplied by x without its bias": lambda x, bias: x * (x + bias).sigmoid(),
-            "the bias is taken by row. bias[j] belongs to column j": lambda x, bias: torch.nn.functional.silu(
-                x + bias[: len(x), None]
-            ) if len(x) <= len(bias) else x * 0,
+            "the bias is taken by row. bias[j] belongs to column j": lambda x, bias: (
+                torch.nn.functional.silu(x + bias[: len(x), None]) if len(x) <= len(bias) else x * 0
+            ),
         },
         peer=lambda x, bias: torch.nn.functional.silu(x + bias),
         large=lambda: {"x": torch.randn(16384, 4096, device="cuda"), "bias": torch.randn(4096, device="cuda")},
@@ -113,6 +116,15 @@ TASKS = PUZZLES | {
         MATMUL,
         tolerance=4e-5,  # a tensor core cuts off what it adds below a float32's last bit
         peer=torch.matmul,
+        large=large_matrices,
+    ),
+    "matmul_relu": Task(
+        "fn(a, b, out): out = relu(a @ b), with float16 inputs of any strides and a float32 output",
+        lambda a, b: torch.relu(a @ b),
+        matrices,
+        MATMUL_RELU,
+        tolerance=4e-5,
+        peer=lambda a, b: torch.relu(a @ b),
         large=large_matrices,
     ),
 }

@@ -5,7 +5,7 @@ import triton.language as tl
 
 from tests.labs.submissions import right
 from tests.labs.wrong_elementwise import activation_kernel, atomic_kernel, masked_kernel
-from tests.labs.wrong_matmul import launch, product_kernel
+from tests.labs.wrong_matmul import grouped_kernel, launch, product_kernel
 from tests.labs.wrong_softmax import by_row
 
 
@@ -179,26 +179,6 @@ def tiles_of_64(a, b, out):
     launch(product_kernel, a, b, out, tile=64)
 
 
-@triton.jit
-def grouped_kernel(a_ptr, b_ptr, out_ptr, m, n, k, am, ak, bk, bn, om, on, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
-    across = tl.cdiv(n, N)
-    rows = tl.program_id(0) // across * M + tl.arange(0, M)
-    columns = tl.program_id(0) % across * N + tl.arange(0, N)
-    inner = tl.arange(0, K)
-    # Wrapped around: surplus lanes compute what nobody stores.
-    a_ptrs = a_ptr + (rows % m)[:, None] * am + inner[None, :] * ak
-    b_ptrs = b_ptr + inner[:, None] * bk + (columns % n)[None, :] * bn
-    total = tl.zeros((M, N), dtype=tl.float32)
-    for i in range(tl.cdiv(k, K)):
-        a = tl.load(a_ptrs, mask=inner[None, :] < k - i * K, other=0.0)
-        b = tl.load(b_ptrs, mask=inner[:, None] < k - i * K, other=0.0)
-        total += tl.dot(a, b)
-        a_ptrs += K * ak
-        b_ptrs += K * bk
-    inside = (rows[:, None] < m) & (columns[None, :] < n)
-    tl.store(out_ptr + rows[:, None] * om + columns[None, :] * on, total, mask=inside)
-
-
 @right("tiled_matmul")
 def one_axis_and_moving_pointers(a, b, out):
     m, k = a.shape
@@ -211,3 +191,18 @@ def one_axis_and_moving_pointers(a, b, out):
 def sum_by_atomics(x, y, out):
     out.zero_()
     atomic_kernel[(triton.cdiv(len(x), 256),)](x, y, out, len(x), BLOCK=256)
+
+
+@triton.jit
+def relu_kernel(x_ptr, count, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + offsets, mask=offsets < count, other=0.0)
+    tl.store(x_ptr + offsets, tl.maximum(x, 0.0), mask=offsets < count)
+
+
+@right("matmul_relu")
+def relu_in_a_second_launch(a, b, out):
+    product = out.contiguous()
+    launch(product_kernel, a, b, product)
+    relu_kernel[(triton.cdiv(product.numel(), 1024),)](product, product.numel(), BLOCK=1024)
+    out.copy_(product)

@@ -7,18 +7,22 @@ import pytest
 import torch
 
 from kernels.labs import TASKS, check
-from tests.labs import right, right_puzzles, wrong_elementwise, wrong_matmul, wrong_softmax  # noqa: F401
+from tests.labs import right, right_puzzles, wrong_elementwise, wrong_habits, wrong_matmul, wrong_softmax, wrong_tiles  # noqa: F401
+from tests.labs.idle import one_more_than_needed, one_program_an_element, persistent_in_a_large_grid, programs_that_return_early
 from tests.labs.submissions import RIGHT, WRONG
 
 GPU = torch.cuda.is_available()
 # What a GPU does not show, or not always: races that may end well, lanes of undefined contents, offsets that wrap around only in
-# memory of 16 GiB. `and` between blocks is understood by the compiler, and a block's size is not looked at there.
+# memory of 16 GiB. `and` between blocks is understood by the compiler, a grid may be a list, and a block's size is not looked at.
 ONLY_INTERPRETED = {
     "and_for_ampersand",
+    "grid_is_a_list",
+    "maximum_of_undefined_lanes",
     "missing_other",
     "offsets_in_int32",
     "reversed_in_place",
     "sum_without_atomics",
+    "tile_maximum_of_undefined_lanes",
     "whole_row_at_once",
     "wrapped_offsets",
 }
@@ -45,6 +49,24 @@ def test_a_right_kernel_passes(name):
     fn, task = RIGHT[name]
     verdict = check(fn, task)
     assert verdict.passed, verdict.message
+    assert "A remark: " not in verdict.message
+
+
+IDLE = {
+    one_program_an_element: r"of the 128 programs for 128 elements, 1 apart, 127 had nothing to do",
+    programs_that_return_early: r"of the 128 programs for 128 elements, 1 apart, 127 had nothing to do",
+    persistent_in_a_large_grid: "",
+    one_more_than_needed: "",
+}
+
+
+@pytest.mark.parametrize("fn", IDLE, ids=lambda fn: fn.__name__)
+def test_a_right_kernel_hears_of_programs_that_had_nothing_to_do(fn):
+    verdict = check(fn, "gather_stride")
+    assert verdict.passed, verdict.message
+    says = "" if GPU else IDLE[fn]  # only the interpreter sees which programs are idle
+    assert ("A remark: " in verdict.message) == bool(says)
+    assert re.search(says, verdict.message)
 
 
 def test_there_are_enough_of_both():
@@ -71,13 +93,15 @@ def test_every_task_is_called_as_it_says(name):
 
 
 def test_the_interpreter_is_left_as_it_was():
-    from triton.runtime.interpreter import GridExecutor, InterpreterBuilder
+    import triton.language as tl
+    from triton.runtime import interpreter
 
-    before = dict(vars(GridExecutor)), dict(vars(InterpreterBuilder))
+    places = interpreter.GridExecutor, interpreter.InterpreterBuilder, interpreter, tl.tensor
+    before = [dict(vars(place)) for place in places]
     fn, task, _ = WRONG["no_mask"]
     check(fn, task)
     check(lambda x, y, out: 1 / 0, task)
-    assert (dict(vars(GridExecutor)), dict(vars(InterpreterBuilder))) == before
+    assert [dict(vars(place)) for place in places] == before
 
 
 def test_an_unknown_task_is_named():

@@ -48,6 +48,17 @@ def test_each_exercise_asks_for_what_its_solution_has(name):
             assert sum(len(lines.splitlines()) for lines in labs.SOLUTION.findall(cell.text + "\n")) <= 8
 
 
+def test_a_fixed_grid_does_not_pass_where_triton_chooses_the_tiles():
+    grid = 'grid = lambda meta: (triton.cdiv(M, meta["BLOCK_M"]), triton.cdiv(N, meta["BLOCK_N"]))'
+    cells = labs.version(labs.cells_of("matmul"), True)
+    tuned = next(number for number, cell in enumerate(cells) if grid in cell.text)
+    cells[tuned].text = cells[tuned].text.replace(grid, "grid = (triton.cdiv(M, 64), triton.cdiv(N, 64))")
+    kept = [cell for number, cell in enumerate(cells) if number < tuned and cell.tag in ("setup", "exercise")]
+    ran = labs.run([*kept, cells[tuned], next(cell for cell in cells[tuned:] if cell.tag == "check")])
+    assert [verdict.passed for verdict in ran.verdicts] == [False]
+    assert "never written" in ran.verdicts[0].message
+
+
 PLANTED = {
     "text before the first cell": ("import os\n# %%\n", "labs.py|expected"),
     "a header that is none": ("# %% tags=['x']\n", "expected"),

@@ -175,3 +175,90 @@ def one_axis_kernel(a_ptr, b_ptr, out_ptr, m, n, k, am, ak, bk, bn, om, on, TILE
 @wrong("tiled_matmul", r"A race(.|\n)*every axis of the grid have its own `tl\.program_id`")
 def one_program_number_for_both_axes(a, b, out):
     launch(one_axis_kernel, a, b, out)
+
+
+@wrong("tiled_matmul", r"a stored by columns(.|\n)*the column stride of `a` is missing")
+def column_stride_of_a_forgotten(a, b, out):
+    launch(product_kernel, a, b, out, strides=(a.stride(0), 1, *b.stride(), *out.stride()))
+
+
+@wrong("tiled_matmul", r"the row stride of `a` is missing(.|\n)*i \* a\.stride\(0\)")
+def row_stride_of_a_forgotten(a, b, out):
+    launch(product_kernel, a, b, out, strides=(1, a.stride(1), *b.stride(), *out.stride()))
+
+
+@wrong("tiled_matmul", r"the stride of `a` is used for `b`")
+def strides_of_a_for_b(a, b, out):
+    launch(product_kernel, a, b, out, strides=(*a.stride(), *a.stride(), *out.stride()))
+
+
+@wrong("tiled_matmul", r"`a` is read with the strides of `b`")
+def strides_of_b_for_a(a, b, out):
+    launch(product_kernel, a, b, out, strides=(*b.stride(), *b.stride(), *out.stride()))
+
+
+@triton.jit
+def grouped_kernel(a_ptr, b_ptr, out_ptr, m, n, k, am, ak, bk, bn, om, on, M: tl.constexpr, N: tl.constexpr, K: tl.constexpr):
+    across = tl.cdiv(n, N)
+    rows = tl.program_id(0) // across * M + tl.arange(0, M)
+    columns = tl.program_id(0) % across * N + tl.arange(0, N)
+    inner = tl.arange(0, K)
+    # Wrapped around: surplus lanes compute what nobody stores.
+    a_ptrs = a_ptr + (rows % m)[:, None] * am + inner[None, :] * ak
+    b_ptrs = b_ptr + inner[:, None] * bk + (columns % n)[None, :] * bn
+    total = tl.zeros((M, N), dtype=tl.float32)
+    for i in range(tl.cdiv(k, K)):
+        a = tl.load(a_ptrs, mask=inner[None, :] < k - i * K, other=0.0)
+        b = tl.load(b_ptrs, mask=inner[:, None] < k - i * K, other=0.0)
+        total += tl.dot(a, b)
+        a_ptrs += K * ak
+        b_ptrs += K * bk
+    inside = (rows[:, None] < m) & (columns[None, :] < n)
+    tl.store(out_ptr + rows[:, None] * om + columns[None, :] * on, total, mask=inside)
+
+
+tuned_kernel = triton.autotune([triton.Config({"M": 32, "N": 16, "K": 32})], key=["m", "n", "k"])(grouped_kernel)
+
+
+@wrong("tiled_matmul", r"never written(.|\n)*grid is too short")
+def fixed_grid_of_a_tuned_kernel(a, b, out):
+    (m, k), n = a.shape, b.shape[1]
+    grid = (triton.cdiv(m, 64) * triton.cdiv(n, 64),)
+    tuned_kernel[grid](a, b, out, m, n, k, *a.stride(), *b.stride(), *out.stride())
+
+
+@triton.jit
+def early_relu_kernel(a_ptr, b_ptr, out_ptr, m, n, k, am, ak, bk, bn, om, on, TILE: tl.constexpr, PARTS: tl.constexpr):
+    rows = tl.program_id(0) * TILE + tl.arange(0, TILE)[:, None]
+    columns = tl.program_id(1) * TILE + tl.arange(0, TILE)[None, :]
+    total = tl.zeros((TILE, TILE), tl.float32)
+    for start in range(0, k, TILE):
+        at = start + tl.arange(0, TILE)
+        a = tl.load(a_ptr + rows * am + at[None, :] * ak, mask=(rows < m) & (at[None, :] < k), other=0.0)
+        b = tl.load(b_ptr + at[:, None] * bk + columns * bn, mask=(at[:, None] < k) & (columns < n), other=0.0)
+        if PARTS:
+            total += tl.maximum(tl.dot(a, b), 0.0)
+        else:
+            total = tl.maximum(tl.dot(a, b, total), 0.0)
+    tl.store(out_ptr + rows * om + columns * on, total, mask=(rows < m) & (columns < n))
+
+
+def launch_relu(a, b, out, parts):
+    (m, k), n = a.shape, b.shape[1]
+    grid = (triton.cdiv(m, 32), triton.cdiv(n, 32))
+    early_relu_kernel[grid](a, b, out, m, n, k, *a.stride(), *b.stride(), *out.stride(), TILE=32, PARTS=parts)
+
+
+@wrong("matmul_relu", r"the ReLU is within the loop(.|\n)*32 long")
+def relu_of_the_running_total(a, b, out):
+    launch_relu(a, b, out, parts=False)
+
+
+@wrong("matmul_relu", r"the ReLU is within the loop(.|\n)*to the whole sum(.|\n)*32 long")
+def relu_of_each_part(a, b, out):
+    launch_relu(a, b, out, parts=True)
+
+
+@wrong("matmul_relu", r"the ReLU is missing")
+def relu_forgotten(a, b, out):
+    launch(product_kernel, a, b, out)

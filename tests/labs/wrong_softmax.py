@@ -102,7 +102,7 @@ def output_stride_taken_from_the_input(x, out):
     softmax_row_kernel[(len(x),)](x, out, x.stride(0), n, n, BLOCK=triton.next_power_of_2(n))
 
 
-@wrong("row_softmax", r"first row is right(.|\n)*x\.stride\(0\)")
+@wrong("row_softmax", r"the row stride of `x` is missing(.|\n)*x\.stride\(0\)")
 def column_stride_for_row_stride(x, out):
     n = x.shape[1]
     softmax_row_kernel[(len(x),)](x, out, x.stride(1), out.stride(0), n, BLOCK=triton.next_power_of_2(n))
@@ -254,7 +254,74 @@ def row_max_kernel(x_ptr, out_ptr, x_row, m, n, ROWS: tl.constexpr, BLOCK: tl.co
     tl.store(out_ptr + rows, tl.max(x, axis=1), mask=rows < m)
 
 
+@triton.jit
+def unfilled_max_kernel(x_ptr, out_ptr, x_row, n, BLOCK: tl.constexpr):
+    columns = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + tl.program_id(0) * x_row + columns, mask=columns < n)
+    tl.store(out_ptr + tl.program_id(0), tl.max(x, axis=0))
+
+
+@wrong("row_max", r"gives no `other`(.|\n)*x = tl\.load\((.|\n)*here it is infinity(.|\n)*Give `other=`")
+def maximum_of_undefined_lanes(x, out):
+    unfilled_max_kernel[(len(x),)](x, out, x.stride(0), x.shape[1], BLOCK=triton.next_power_of_2(x.shape[1]))
+
+
 @wrong("row_max", r"masked lane that holds 0 wins the maximum")
 def maximum_with_zeros(x, out):
     block = triton.next_power_of_2(x.shape[1])
     row_max_kernel[(triton.cdiv(len(x), 4),)](x, out, x.stride(0), len(x), x.shape[1], ROWS=4, BLOCK=block)
+
+
+@triton.jit
+def unfilled_tile_kernel(x_ptr, out_ptr, x_row, m, n, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+    rows = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
+    columns = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + rows[:, None] * x_row + columns[None, :], mask=(rows[:, None] < m) & (columns[None, :] < n))
+    tl.store(out_ptr + rows, tl.max(x, axis=1), mask=rows < m)
+
+
+@wrong("row_max", r"3 by 100(.|\n)*gives no `other`(.|\n)*here it is infinity")
+def tile_maximum_of_undefined_lanes(x, out):
+    block = triton.next_power_of_2(x.shape[1])
+    unfilled_tile_kernel[(triton.cdiv(len(x), 16),)](x, out, x.stride(0), *x.shape, ROWS=16, BLOCK=block)
+
+
+@triton.jit
+def shifted_max_kernel(x_ptr, out_ptr, x_row, m, n, BLOCK: tl.constexpr):
+    columns = tl.arange(0, BLOCK)
+    row = (tl.program_id(0) + 1) % m
+    x = tl.load(x_ptr + row * x_row + columns, mask=columns < n, other=-float("inf"))
+    tl.store(out_ptr + tl.program_id(0), tl.max(x, axis=0))
+
+
+@wrong("row_max", r"right values in wrong places: out\[0\] holds what belongs at out\[1\]")
+def maximum_of_the_next_row(x, out):
+    shifted_max_kernel[(len(x),)](x, out, x.stride(0), *x.shape, BLOCK=triton.next_power_of_2(x.shape[1]))
+
+
+@triton.jit
+def bare_numerators_kernel(x_ptr, out_ptr, x_row, out_row, n, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    largest = -float("inf")
+    total = 0.0
+    for start in range(0, n, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * x_row + columns, mask=columns < n, other=-float("inf"))
+        new = tl.maximum(largest, tl.max(x, axis=0))
+        total = total * tl.exp(largest - new) + tl.sum(tl.exp(x - new), axis=0)
+        largest = new
+    for start in range(0, n, BLOCK):
+        columns = start + tl.arange(0, BLOCK)
+        x = tl.load(x_ptr + row * x_row + columns, mask=columns < n, other=-float("inf"))
+        tl.store(out_ptr + row * out_row + columns, tl.exp(x) / total, mask=columns < n)
+
+
+@wrong("long_softmax", r"the numerators are exp\(x\), and the sum was taken against the maximum")
+def numerators_without_the_maximum(x, out):
+    bare_numerators_kernel[(len(x),)](x, out, x.stride(0), out.stride(0), x.shape[1], BLOCK=1024)
+
+
+@wrong("row_softmax", r"elements apart in x(.|\n)*the stride of `x` is used for `out`")
+def stride_of_x_for_the_output(x, out):
+    n = x.shape[1]
+    softmax_row_kernel[(len(x),)](x, out, x.stride(0), x.stride(0), n, BLOCK=triton.next_power_of_2(n))
