@@ -26,7 +26,8 @@ ONLY_INTERPRETED = {
     "whole_row_at_once",
     "wrapped_offsets",
 }
-OURS = ("Traceback", "InterpreterError", "kernels/labs", "_semantic")
+# What a message must not hold; the compiler speaks of `_semantic` in words of its own, which a GPU passes on.
+OURS = ("Traceback", "InterpreterError", "kernels/labs", *(() if GPU else ("_semantic",)))
 
 
 @pytest.mark.parametrize("name", [name for name in WRONG if not (GPU and name in ONLY_INTERPRETED)])
