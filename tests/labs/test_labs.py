@@ -5,7 +5,6 @@ import subprocess
 import sys
 
 import pytest
-import torch
 
 from scripts import labs
 
@@ -49,12 +48,12 @@ def test_each_exercise_asks_for_what_its_solution_has(name):
             assert sum(len(lines.splitlines()) for lines in labs.SOLUTION.findall(cell.text + "\n")) <= 8
 
 
-@pytest.mark.skipif(torch.cuda.is_available(), reason="on a GPU the tuner may choose tiles that the fixed grid fits")
 def test_a_fixed_grid_does_not_pass_where_triton_chooses_the_tiles():
     grid = 'grid = lambda meta: (triton.cdiv(M, meta["BLOCK_M"]), triton.cdiv(N, meta["BLOCK_N"]))'
     cells = labs.version(labs.cells_of("matmul"), True)
     tuned = next(number for number, cell in enumerate(cells) if grid in cell.text)
     cells[tuned].text = cells[tuned].text.replace(grid, "grid = (triton.cdiv(M, 64), triton.cdiv(N, 64))")
+    cells[tuned].text = cells[tuned].text.replace('if device == "cpu":', "if True:")  # a GPU's choice might be 64 by 64
     kept = [cell for number, cell in enumerate(cells) if number < tuned and cell.tag in ("setup", "exercise")]
     ran = labs.run([*kept, cells[tuned], next(cell for cell in cells[tuned:] if cell.tag == "check")])
     assert [verdict.passed for verdict in ran.verdicts] == [False]
