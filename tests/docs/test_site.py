@@ -5,7 +5,6 @@ import re
 import shutil
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
@@ -16,26 +15,13 @@ from tests.docs.builds import SITE_URL
 from tests.docs.pages import ROOT
 
 pytestmark = pytest.mark.xdist_group("site")
-# Of processor time, where counting to ten million takes 0.6 s. Most of it goes into the Markdown twins of the pages.
-SECONDS, COUNTING = 32, 0.6
+# Of processor time, with room for a slow machine. Two thirds of it go into the Markdown twins of the pages.
+SECONDS = 75
 SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
-def counting() -> float:
-    """Processor seconds that counting to ten million takes here, at the best of three: how slow this machine is."""
-    found = []
-    for _ in range(3):
-        began = time.process_time()
-        total = 0
-        for number in range(10**7):
-            total += number
-        found.append(time.process_time() - began)
-    return min(found)
-
-
 def test_it_builds_in_time(site):
-    slower = max(1.0, counting() / COUNTING)
-    assert site.seconds < SECONDS * slower, f"the build took {site.seconds:.1f} s of processor time, {slower:.2f} times slowed"
+    assert site.seconds < SECONDS, f"the build took {site.seconds:.1f} s of processor time"
 
 
 def test_every_page_is_built(site):
