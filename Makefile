@@ -25,4 +25,6 @@ lighthouse: .venv/site/ready ; npm install --silent --prefix scripts && node scr
 
 clean: ; rm -rf build site docs/programs docs/data docs/generated
 
+.venv/test/ready: pins/site.txt pins/bare.txt
+
 .venv/%/ready: pins/%.txt ; $(PYTHON) scripts/install.py $* && touch $@

@@ -5,6 +5,7 @@ from pathlib import Path
 
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 FIGURES = Path(__file__).resolve().parent / "docs" / "generated" / "figures.json"
+TEMPLATES = Path(__file__).resolve().parent / "scripts" / "templates"
 
 
 def define_env(env):
@@ -12,6 +13,10 @@ def define_env(env):
         raise FileNotFoundError(
             "docs/generated/figures.json is missing: run `python scripts/prepare.py`, or build with `make site`"
         )
+    # mkdocs-jupyter's own templates put 600 kB of styles and scripts into every page, and load MathJax from another host.
+    from mkdocs_jupyter.config import settings  # the build's alone: charts take their formats from here, too
+
+    settings.templates_dir = str(TEMPLATES)
     env.variables.update(json.loads(FIGURES.read_text(encoding="utf-8")))
     for function in (gbps, tflops, us, ms, times, percent, error, gigabytes, count):
         env.filter(function)

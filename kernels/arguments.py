@@ -26,7 +26,7 @@ def check_float_tensor(name: str, tensor: torch.Tensor) -> None:
         raise TypeError(f"{name}: expected a torch.Tensor, got {type(tensor).__name__}")
     if tensor.dtype not in FLOAT_DTYPES:
         raise TypeError(f"{name}: expected dtype float32, float16 or bfloat16, got {str(tensor.dtype).removeprefix('torch.')}")
-    if tensor.device.type != "cuda" and not INTERPRETED:
+    if not (tensor.is_cuda or INTERPRETED):
         raise ValueError(f"{name}: expected a CUDA tensor, got one on {tensor.device}; {HOW_TO_INTERPRET}")
 
 
@@ -124,7 +124,7 @@ def check_countable_tensor(name: str, tensor: torch.Tensor) -> None:
         raise TypeError(f"{name}: expected dtype float32, float16, bfloat16, uint8, int32 or int64, got {found}")
     if not isinstance(tensor, torch.Tensor) or tensor.is_floating_point():
         check_float_tensor(name, tensor)
-    elif tensor.device.type != "cuda" and not INTERPRETED:
+    elif not (tensor.is_cuda or INTERPRETED):
         raise ValueError(f"{name}: expected a CUDA tensor, got one on {tensor.device}; {HOW_TO_INTERPRET}")
 
 

@@ -7,60 +7,11 @@ that finds the losses writes the gradient too, as if `dloss` were one; the backw
 anew where `dloss` turns out to be something else. For n logits of e bytes that is ne read and ne written, all told.
 """
 
-import functools
-
 import torch
-import triton
 
 from kernels.arguments import check_float_tensor, check_same_device
-from kernels.cross_entropy_gradient import cross_entropy_gradient_kernel
-from kernels.cross_entropy_long import cross_entropy_long_kernel
-from kernels.cross_entropy_short import cross_entropy_short_kernel
+from kernels.cross_entropy_launch import cross_entropy_launch
 from kernels.cross_entropy_total import cross_entropy_count
-
-
-@functools.cache
-def cross_entropy_multiprocessors(device: torch.device) -> int:
-    """How many multiprocessors there are; the interpreter is one."""
-    return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
-
-
-def cross_entropy_plan(n_columns: int, element_size: int, gradient: bool) -> tuple:
-    """The kernel for rows of this length, its rows a program, its programs a multiprocessor, and its constants."""
-    if n_columns <= 8192:
-        block = triton.next_power_of_2(n_columns)
-        rows = max(1, 1024 // block)
-        num_warps = 2 if block <= 1024 else 4 if block <= 4096 else 8
-        return cross_entropy_short_kernel, rows, 16, {"ROWS": rows, "BLOCK": block, "num_warps": num_warps}
-    vector = 16 // element_size
-    if gradient:
-        # As many programs as the GPU runs at once: the fewer the rows in flight, the more of them the caches hold.
-        lanes, num_warps, resident = (1024, 8, 3) if n_columns * element_size <= 2**17 else (4096, 32, 1)
-        meta = {"LANES": lanes, "VECTOR": vector, "num_warps": num_warps}
-        return cross_entropy_gradient_kernel, 1, resident, meta
-    lanes = 256 if n_columns <= 65536 else 512
-    return cross_entropy_long_kernel, 1, 2**16, {"LANES": lanes, "VECTOR": vector, "num_warps": lanes // 64}
-
-
-def cross_entropy_launch(logits, target, options, counts, loss=None, dlogits=None, dloss=None, ready=False):
-    """Write the loss, the gradient, or both, whichever is given; with `ready`, nothing if `dloss` is one."""
-    n_rows, n_columns = logits.shape
-    ignore_index, reduction = options
-    kernel, rows, resident, meta = cross_entropy_plan(n_columns, logits.element_size(), dlogits is not None)
-    programs = min(cross_entropy_multiprocessors(logits.device) * resident, (n_rows + rows - 1) // rows)
-    grid, sizes = (programs,), (n_rows, n_columns, ignore_index)
-    whole = loss is not None and reduction != "none"
-    parts = torch.empty(programs, dtype=torch.float32, device=logits.device) if whole else None
-    row_stride = logits.stride(0)
-    if kernel is cross_entropy_long_kernel:
-        kernel[grid](logits, target, counts, parts, loss, row_stride, *sizes, REDUCTION=reduction, **meta)
-        return
-    if kernel is cross_entropy_short_kernel:
-        meta["EVEN"] = (n_columns % 8, row_stride % 8) == (0, 0)
-    tensors = (logits, target, dloss, counts, parts, loss, dlogits)
-    strides = (row_stride, 0 if dlogits is None else dlogits.stride(0))
-    dloss_stride = 0 if dloss is None or reduction != "none" else dloss.stride(0)
-    kernel[grid](*tensors, *strides, dloss_stride, *sizes, REDUCTION=reduction, READY=ready, **meta)
 
 
 def cross_entropy_forward(logits, target, options, gradient=False):
@@ -70,9 +21,9 @@ def cross_entropy_forward(logits, target, options, gradient=False):
     loss = torch.empty(n_rows if reduction == "none" else (), dtype=logits.dtype, device=logits.device)
     counts = dlogits = None
     with torch.cuda.device_of(logits):
-        if reduction != "none":
+        if gradient and reduction != "none":
             counts = cross_entropy_count(target, ignore_index)
-            dlogits = cross_entropy_room(logits) if gradient else None
+            dlogits = cross_entropy_room(logits)
         cross_entropy_launch(logits, target, options, counts, loss, dlogits)
     return loss, dlogits, counts
 

@@ -21,6 +21,7 @@ def cross_entropy_gradient_kernel(
     dloss_ptr,
     counts_ptr,
     parts_ptr,
+    arrived_ptr,
     loss_ptr,
     dlogits_ptr,
     logits_row_stride,
@@ -44,7 +45,7 @@ def cross_entropy_gradient_kernel(
     lanes = tl.arange(0, LANES)  # [LANES]
     offsets = lanes[:, None] * VECTOR + tl.arange(0, VECTOR)[None, :]  # [LANES, VECTOR]
     step = tl.num_programs(0)
-    part = 0.0
+    part, count = 0.0, 0
     next_target = tl.load(target_ptr + pid)
     for row in range(pid, n_rows, step):
         target = next_target
@@ -54,7 +55,8 @@ def cross_entropy_gradient_kernel(
         valid = counts & (target >= 0) & (target < n_columns)
         first = row * logits_row_stride
         head, n_vectors, edge_columns, edge_mask = cross_entropy_edges(first, n_columns, VECTOR)
-        edge_x = tl.load(logits_ptr + first + edge_columns, mask=edge_mask & counts, other=-float("inf")).to(tl.float32)
+        edge_read = tl.where(counts, edge_mask, False)  # [2 * VECTOR]
+        edge_x = tl.load(logits_ptr + first + edge_columns, mask=edge_read, other=-float("inf")).to(tl.float32)
         x_ptrs = logits_ptr + tl.multiple_of(first + head, VECTOR) + offsets  # [LANES, VECTOR]
         n_read = tl.where(counts, n_vectors, 0)
         peak = tl.full([LANES], -float("inf"), tl.float32)
@@ -70,6 +72,7 @@ def cross_entropy_gradient_kernel(
             if REDUCTION == "none":
                 tl.store(loss_ptr + row, loss)
             part += loss
+            count += counts.to(tl.int32)
 
         scale = 1.0 / divisor
         if dloss_ptr is not None:
@@ -92,4 +95,4 @@ def cross_entropy_gradient_kernel(
             dx_mask = (start + lanes < n_vectors)[:, None]  # [LANES, 1]
             tl.store(dx_ptrs + start * VECTOR, dx, mask=dx_mask, eviction_policy="evict_first")
     if loss_ptr is not None and REDUCTION != "none":
-        cross_entropy_finish(part, parts_ptr, counts_ptr, loss_ptr, divisor)
+        cross_entropy_finish(part, count, parts_ptr, arrived_ptr, loss_ptr, REDUCTION)

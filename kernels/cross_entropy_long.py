@@ -14,7 +14,7 @@ Source: M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax
 import triton
 import triton.language as tl
 
-from kernels.cross_entropy_total import LOG2_OF_E, cross_entropy_counted, cross_entropy_finish
+from kernels.cross_entropy_total import LOG2_OF_E, cross_entropy_finish
 
 
 @triton.jit
@@ -53,8 +53,8 @@ def cross_entropy_gather(peak, total, edge_x, counts):
 def cross_entropy_long_kernel(
     logits_ptr,
     target_ptr,
-    counts_ptr,
     parts_ptr,
+    arrived_ptr,
     loss_ptr,
     logits_row_stride,
     n_rows,
@@ -69,7 +69,7 @@ def cross_entropy_long_kernel(
     lanes = tl.arange(0, LANES)  # [LANES]
     offsets = lanes[:, None] * VECTOR + tl.arange(0, VECTOR)[None, :]  # [LANES, VECTOR]
     step = tl.num_programs(0)
-    part = 0.0
+    part, count = 0.0, 0
     next_target = tl.load(target_ptr + pid)
     for row in range(pid, n_rows, step):
         target = next_target
@@ -80,7 +80,8 @@ def cross_entropy_long_kernel(
         first = row * logits_row_stride
         x_target = tl.load(logits_ptr + first + target, mask=valid, other=float("nan")).to(tl.float32)
         head, n_vectors, edge_columns, edge_mask = cross_entropy_edges(first, n_columns, VECTOR)
-        edge_x = tl.load(logits_ptr + first + edge_columns, mask=edge_mask & counts, other=-float("inf")).to(tl.float32)
+        edge_read = tl.where(counts, edge_mask, False)  # [2 * VECTOR]
+        edge_x = tl.load(logits_ptr + first + edge_columns, mask=edge_read, other=-float("inf")).to(tl.float32)
         x_ptrs = logits_ptr + tl.multiple_of(first + head, VECTOR) + offsets  # [LANES, VECTOR]
         n_read = tl.where(counts, n_vectors, 0)
         peak = tl.full([LANES], -float("inf"), tl.float32)
@@ -94,8 +95,6 @@ def cross_entropy_long_kernel(
         if REDUCTION == "none":
             tl.store(loss_ptr + row, loss)
         part += loss
+        count += counts.to(tl.int32)
     if REDUCTION != "none":
-        divisor = 1.0
-        if REDUCTION == "mean":
-            divisor = cross_entropy_counted(counts_ptr, n_rows)
-        cross_entropy_finish(part, parts_ptr, counts_ptr, loss_ptr, divisor)
+        cross_entropy_finish(part, count, parts_ptr, arrived_ptr, loss_ptr, REDUCTION)

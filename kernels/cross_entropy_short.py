@@ -18,6 +18,7 @@ def cross_entropy_short_kernel(
     dloss_ptr,
     counts_ptr,
     parts_ptr,
+    arrived_ptr,
     loss_ptr,
     dlogits_ptr,
     logits_row_stride,
@@ -37,7 +38,7 @@ def cross_entropy_short_kernel(
     if READY and tl.load(dloss_ptr).to(tl.float32) == 1.0:
         return  # the gradient is there already
     divisor = 1.0
-    if REDUCTION == "mean":
+    if REDUCTION == "mean" and dlogits_ptr is not None:
         divisor = cross_entropy_counted(counts_ptr, n_rows)
     if EVEN:  # the same numbers, now seen to be multiples of a vector's length
         n_columns = n_columns // 8 * 8
@@ -45,6 +46,7 @@ def cross_entropy_short_kernel(
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     step = tl.num_programs(0) * ROWS
     part = tl.zeros([ROWS], tl.float32)
+    count = tl.zeros([ROWS], tl.int32)
     rows = pid * ROWS + tl.arange(0, ROWS)  # [ROWS]
     next_target = tl.load(target_ptr + rows, mask=rows < n_rows, other=ignore_index)
     for first in range(pid * ROWS, n_rows, step):
@@ -68,6 +70,7 @@ def cross_entropy_short_kernel(
             if REDUCTION == "none":
                 tl.store(loss_ptr + rows, loss, mask=row_mask)
             part += loss
+            count += counts.to(tl.int32)
         if dlogits_ptr is not None:
             scale = tl.full([ROWS], 1.0, tl.float32) / divisor  # [ROWS]
             if dloss_ptr is not None:
@@ -79,4 +82,4 @@ def cross_entropy_short_kernel(
             dx_ptrs = dlogits_ptr + rows[:, None] * dlogits_row_stride + columns[None, :]
             tl.store(dx_ptrs, dx, mask=mask & row_mask[:, None])
     if loss_ptr is not None and REDUCTION != "none":
-        cross_entropy_finish(tl.sum(part, axis=0), parts_ptr, counts_ptr, loss_ptr, divisor)
+        cross_entropy_finish(tl.sum(part, axis=0), tl.sum(count, axis=0), parts_ptr, arrived_ptr, loss_ptr, REDUCTION)

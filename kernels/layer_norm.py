@@ -8,7 +8,7 @@ weight and the bias are small beside them. Forward takes about 8 floating-point 
 14, so the memory sets the time.
 
 The kernels, which RMS norm shares, are those of `kernels.norm_forward` and `kernels.norm_backward`; long rows have theirs
-in the files whose names end in `long`.
+in the files whose names end in `long`, and few and very long ones in `kernels.norm_forward_split`.
 """
 
 import torch
@@ -45,7 +45,8 @@ def layer_norm(
     Bytes:
         For n elements of e bytes, ne read and ne written forward; 2ne read and ne written backward. Rows whose
         elements do not lie side by side are copied together first. Rows of more than 16,384 elements are read twice in
-        both directions, forward the second time mostly from a cache.
+        both directions, forward the second time mostly from a cache. Where such rows are few and very long, the forward pass
+        splits each over many programs, in two launches.
 
     Flops:
         About 8 for each element forward, 14 backward.
@@ -54,7 +55,8 @@ def layer_norm(
         J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer normalization", 2016 (arXiv:1607.06450).
     """
     check_norm_arguments(x, weight, bias, eps)
-    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, weight, bias)):
+    differentiable = x.requires_grad or (weight is not None and weight.requires_grad) or (bias is not None and bias.requires_grad)
+    if differentiable and torch.is_grad_enabled():
         return Norm.apply(x, weight, bias, eps, True)
     return norm_forward(x, weight, bias, eps, True)[0]
 

@@ -22,7 +22,7 @@ def max_forward(x: torch.Tensor, dim: int | None) -> Any:
         return values, indices
     x = x.resolve_neg()
     plan = reduction_plan(x.shape, x.stride(), dim, indices=dim is not None)
-    y = torch.empty(plan.shape, dtype=x.dtype, device=x.device)
+    y = x.new_empty(plan.shape)
     index = None if dim is None else torch.empty(plan.shape, dtype=torch.int64, device=x.device)
     with torch.cuda.device_of(x):
         max_planned(x.contiguous() if plan.copy else x, y, index, plan)

@@ -10,7 +10,8 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.reduction import Plan, arrivals
+from kernels.arrivals import arrivals, findings
+from kernels.reduction import Plan
 
 
 @triton.jit
@@ -103,9 +104,8 @@ def max_planned(x: torch.Tensor, y: torch.Tensor, index: torch.Tensor | None, pl
     partial = arrived = y
     partial_index = found = y if index is None else index
     if plan.parts > 1:
-        partial = torch.empty(plan.scratch, dtype=torch.float32, device=x.device)
+        partial, arrived = findings(x, plan.scratch), arrivals(x, plan.programs)
         if index is not None:
             partial_index = torch.empty(plan.scratch, dtype=torch.int64, device=x.device)
-        arrived = arrivals(x, plan.programs)
     buffers = (y, found, partial, partial_index, arrived)
     max_kernel[plan.grid](x, *buffers, *plan.sizes, **plan.meta, INDICES=index is not None)

@@ -2,7 +2,8 @@
 
 Both bring every row to one scale, y = n * weight + bias with n = (x - mean) * rstd; RMS norm leaves out the mean, and has
 no bias. `centered` says which of the two is meant. Row lengths up to `NORM_FORWARD_ROW` (forward) and `NORM_BACKWARD_ROW`
-(backward) stay on chip; longer ones take the kernels of the files whose names end in `long`.
+(backward) stay on chip; longer ones take the kernels of the files whose names end in `long`. Of few and very long rows, those
+of `norm_forward_split` give each to many programs; `norm_route` says which serves a shape.
 """
 
 import torch
@@ -12,9 +13,19 @@ from kernels.norm_backward import norm_tile_backward
 from kernels.norm_backward_long import norm_long_backward
 from kernels.norm_forward import norm_tile
 from kernels.norm_forward_long import norm_long
+from kernels.norm_forward_split import norm_split
 
 NORM_FORWARD_ROW = 16384
 NORM_BACKWARD_ROW = 16384
+# At most so many rows, all longer than so many columns, are split over programs.
+NORM_SPLIT = ((64, 32768), (128, 131072))
+
+
+def norm_route(n_rows: int, n_columns: int):
+    """The function that launches the forward pass for rows of this number and length."""
+    if n_columns <= NORM_FORWARD_ROW:
+        return norm_tile
+    return norm_split if any(n_rows <= most and n_columns > least for most, least in NORM_SPLIT) else norm_long
 
 
 def check_norm_arguments(x, weight, bias, eps) -> None:
@@ -29,7 +40,7 @@ def check_norm_arguments(x, weight, bias, eps) -> None:
                 expected = f"shape {tuple(x.shape[-1:])}, the last dimension of x"
                 raise ValueError(f"{name}: expected {expected}, got {tuple(parameter.shape)}")
             check_same_device(name, parameter, "x", x)
-    if not isinstance(eps, int | float) or isinstance(eps, bool):
+    if not isinstance(eps, (int, float)) or isinstance(eps, bool):
         raise TypeError(f"eps: expected a number, got {type(eps).__name__}")
 
 
@@ -47,17 +58,17 @@ def norm_parameter(parameter: torch.Tensor | None) -> torch.Tensor | None:
 
 def norm_forward(x, weight, bias, eps: float, centered: bool, statistics: bool = False) -> tuple:
     """The result and, with `statistics`, each row's mean (None unless `centered`) and rstd, which the backward pass needs."""
-    y = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    y = torch.empty_like(x, memory_format=torch.contiguous_format)
     n_columns = x.shape[-1]
     mean = rstd = None
     if statistics:
         rstd = torch.empty(x.shape[:-1].numel(), dtype=torch.float32, device=x.device)
         mean = torch.empty_like(rstd) if centered else None
     if x.numel():
-        run = norm_tile if n_columns <= NORM_FORWARD_ROW else norm_long
-        arguments = (norm_rows(x), norm_parameter(weight), norm_parameter(bias), norm_rows(y), mean, rstd)
+        x_rows, y_rows = norm_rows(x), y if y.ndim == 2 else y.view(-1, n_columns)
+        arguments = (x_rows, norm_parameter(weight), norm_parameter(bias), y_rows, mean, rstd)
         with torch.cuda.device_of(x):
-            run(*arguments, float(eps), centered)
+            norm_route(x_rows.shape[0], n_columns)(*arguments, float(eps), centered)
     return y, mean, rstd
 
 
@@ -67,7 +78,7 @@ def norm_backward(x, weight, dy, mean, rstd, dtypes: tuple) -> tuple:
     if not x.numel():
         dweight, dbias = (None if dtype is None else torch.zeros(n_columns, dtype=dtype, device=x.device) for dtype in dtypes)
         return torch.empty_like(x), dweight, dbias
-    dx = torch.empty(x.shape, dtype=x.dtype, device=x.device)
+    dx = torch.empty_like(x, memory_format=torch.contiguous_format)
     run = norm_tile_backward if n_columns <= NORM_BACKWARD_ROW else norm_long_backward
     arguments = (norm_rows(x), norm_parameter(weight), norm_rows(dy), mean, rstd, norm_rows(dx))
     with torch.cuda.device_of(x):

@@ -9,6 +9,8 @@ Row lengths and strides are passed in vectors of VECTOR elements. So the compile
 sixteen bytes at a time also where 8 divides them but not 16, which is all that it would find out by itself.
 """
 
+import functools
+
 import torch
 import triton
 import triton.language as tl
@@ -46,8 +48,15 @@ def norm_kernel(
         # Rounded as exactly as can be: what the mean is off by, every element is off by.
         mean = tl.div_rn(tl.sum(x, axis=1, keep_dims=True), n_columns * 1.0)  # [ROWS, 1]
         x = tl.where(mask, x - mean, 0.0)
-    rstd = tl.rsqrt(tl.sum(x * x, axis=1, keep_dims=True) / n_columns + eps)  # [ROWS, 1]
+    # x * x would be fused with the addition that follows it, and two lanes that add each other's square would round
+    # different ones: the lanes of a row would disagree in the last bit. An addition of zero cannot be fused any further.
+    squares = tl.fma(x, x, tl.zeros_like(x))  # [ROWS, BLOCK]
+    rstd = tl.rsqrt(tl.sum(squares, axis=1, keep_dims=True) / n_columns + eps)  # [ROWS, 1]
     y = x * rstd  # [ROWS, BLOCK]
+    if CENTERED and VECTOR == 1:
+        # Zero is added, but the compiler cannot know: it takes the parameters for as unaligned as x is. Otherwise it lays
+        # them out for loads of sixteen bytes, and moves y through shared memory to meet them there and back again.
+        columns += n_columns // (n_columns + 1)
     if weight_ptr is not None:
         y *= tl.load(weight_ptr + columns, mask=column_mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
     if bias_ptr is not None:
@@ -63,16 +72,29 @@ def norm_kernel(
 def norm_vector(x: torch.Tensor, *strides: int) -> int:
     """How many elements of `x` make sixteen bytes, if that divides the length of a row and all strides; else 1."""
     vector = 16 // x.element_size()
-    return 1 if any(length % vector for length in (x.shape[1], *strides)) else vector
+    for length in (x.shape[1], *strides):
+        if length % vector:
+            return 1
+    return vector
+
+
+@functools.cache
+def norm_block(n_columns: int, centered: bool, vector: int) -> tuple[int, int, int]:
+    """The rows of a program, the elements of its block along a row, and its warps."""
+    block = triton.next_power_of_2(n_columns)
+    rows = max(1, (2048 if block == 1024 else 1024) // block)
+    if vector == 1 and centered and block == 8192:
+        return rows, block, 4
+    num_warps = 1 if block <= 512 else 2 if block == 1024 else 4 if block == 2048 else 8 if block <= 8192 or not centered else 16
+    return rows, block, num_warps
 
 
 def norm_tile(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool = True) -> None:
     n_rows, n_columns = x.shape
-    block = triton.next_power_of_2(n_columns)
-    rows = max(1, (2048 if block == 1024 else 1024) // block)
+    x_stride, y_stride = x.stride(0), y.stride(0)
+    vector = norm_vector(x, x_stride, y_stride)
+    rows, block, num_warps = norm_block(n_columns, centered, vector)
     full = n_columns == block and n_rows % rows == 0
-    vector = norm_vector(x, x.stride(0), y.stride(0))
-    num_warps = 1 if block <= 512 else 2 if block == 1024 else 4 if block == 2048 else 8 if block <= 8192 or not centered else 16
     meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "num_warps": num_warps}
-    lengths = (x.stride(0) // vector, y.stride(0) // vector, n_rows, n_columns // vector)
+    lengths = (x_stride // vector, y_stride // vector, n_rows, n_columns // vector)
     norm_kernel[((n_rows + rows - 1) // rows,)](x, weight, bias, y, mean, rstd, *lengths, eps, **meta)

@@ -120,20 +120,3 @@ def tiles(n_outer: int, n_results: int, n_terms: int, near: str, indices: bool) 
     programs = n_outer * -(-n_results // block_m)
     parts = min(wanted // programs, n_terms // block_n, 1024) or 1
     return block_m, block_n, parts, num_warps, stages
-
-
-SCRATCH: dict[tuple[int, int], torch.Tensor] = {}
-
-
-def arrivals(x: torch.Tensor, count: int) -> torch.Tensor:
-    """Counters that stand at zero, one for each group of programs that wait for the last of them.
-
-    Every launch leaves its counters at zero, so the launches of one stream, which run one after another, share them.
-    A launch that a CUDA graph records gets its own.
-    """
-    if x.device.type != "cuda" or torch.cuda.is_current_stream_capturing():
-        return torch.zeros(count, dtype=torch.int32, device=x.device)
-    key = (x.get_device(), torch.cuda.current_stream(x.device).cuda_stream)
-    if key not in SCRATCH or SCRATCH[key].shape[0] < count:
-        SCRATCH[key] = torch.zeros(count if count > 1024 else 1024, dtype=torch.int32, device=x.device)
-    return SCRATCH[key]

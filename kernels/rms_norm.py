@@ -5,7 +5,8 @@
 For n elements of e bytes the forward pass reads ne bytes and writes ne; the backward pass reads 2ne and writes ne. Forward
 takes about 4 floating-point operations an element, backward about 10, so the memory sets the time.
 
-The kernels are those of layer norm, told not to center the rows: `kernels.norm_forward` and `kernels.norm_backward`.
+The kernels are those of layer norm, told not to center the rows: `kernels.norm_forward` and `kernels.norm_backward`, and
+`kernels.norm_forward_split` for few and very long rows.
 """
 
 import torch
@@ -40,7 +41,8 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float | N
     Bytes:
         For n elements of e bytes, ne read and ne written forward; 2ne read and ne written backward. Rows whose
         elements do not lie side by side are copied together first. Rows of more than 16,384 elements are read twice in
-        both directions, forward the second time mostly from a cache.
+        both directions, forward the second time mostly from a cache. Where such rows are few and very long, the forward pass
+        splits each over many programs, in two launches.
 
     Flops:
         About 4 for each element forward, 10 backward.

@@ -17,6 +17,7 @@ import triton.language as tl
 
 from kernels.arguments import check_dim, check_float_tensor
 from kernels.softmax_long import softmax_long, softmax_long_backward
+from kernels.softmax_rows import like, rows_of
 from kernels.softmax_short import softmax_short, softmax_short_backward
 from kernels.softmax_split import softmax_split, softmax_split_backward
 
@@ -103,26 +104,13 @@ BACKWARD = {
 }
 
 
-def rows_of(x: torch.Tensor, dim: int) -> torch.Tensor:
-    """View `x` as [rows, columns] with `dim` as the columns, copying only where the strides leave no other way."""
-    if x.ndim != 2 or dim != 1:
-        x = x.movedim(dim, -1)
-        x = x.reshape(-1, x.shape[-1])
-    return x if x.stride(1) == 1 else x.contiguous()
-
-
-def like(rows: torch.Tensor, x: torch.Tensor, dim: int) -> torch.Tensor:
-    """Undo `rows_of` on a result: the shape of `x` again."""
-    return rows if x.ndim == 2 and dim == 1 else rows.view(x.movedim(dim, -1).shape).movedim(-1, dim)
-
-
 def softmax_forward(x: torch.Tensor, dim: int) -> torch.Tensor:
     if x.ndim == 0:
         return softmax_forward(x[None], 0)[0]
     if x.numel() == 0:
         return torch.empty_like(x)
     rows = rows_of(x.resolve_neg(), dim)
-    y = torch.empty(rows.shape, dtype=x.dtype, device=x.device)
+    y = torch.empty_like(rows, memory_format=torch.contiguous_format)
     with torch.cuda.device_of(x):
         FORWARD[softmax_route(rows.shape[1], x.dtype, False, rows.shape[0])](rows, y)
     return like(y, x, dim)
@@ -134,7 +122,7 @@ def softmax_backward(y: torch.Tensor, dy: torch.Tensor, dim: int) -> torch.Tenso
     if y.numel() == 0:
         return torch.empty_like(y)
     y_rows, dy_rows = rows_of(y, dim), rows_of(dy.resolve_neg(), dim)
-    dx = torch.empty(y_rows.shape, dtype=y.dtype, device=y.device)
+    dx = torch.empty_like(y_rows, memory_format=torch.contiguous_format)
     with torch.cuda.device_of(y):
         BACKWARD[softmax_route(y_rows.shape[1], y.dtype, True, y_rows.shape[0])](y_rows, dy_rows, dx)
     return like(dx, y, dim)

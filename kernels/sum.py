@@ -12,7 +12,8 @@ import triton
 import triton.language as tl
 
 from kernels.arguments import check_dim, check_float_tensor
-from kernels.reduction import Plan, arrivals, reduction_plan
+from kernels.arrivals import arrivals, findings
+from kernels.reduction import Plan, reduction_plan
 
 
 # --8<-- [start:kernel]
@@ -76,8 +77,7 @@ def sum_kernel(
 def sum_planned(x: torch.Tensor, y: torch.Tensor, plan: Plan) -> torch.Tensor:
     partial = arrived = y
     if plan.parts > 1:
-        partial = torch.empty(plan.scratch, dtype=torch.float32, device=x.device)
-        arrived = arrivals(x, plan.programs)
+        partial, arrived = findings(x, plan.scratch), arrivals(x, plan.programs)
     sum_kernel[plan.grid](x, y, partial, arrived, *plan.sizes, **plan.meta)
     return y
 
@@ -87,7 +87,7 @@ def sum_forward(x: torch.Tensor, dim: int | None) -> torch.Tensor:
         return x.sum(dim)
     x = x.resolve_neg()
     plan = reduction_plan(x.shape, x.stride(), dim)
-    y = torch.empty(plan.shape, dtype=x.dtype, device=x.device)
+    y = x.new_empty(plan.shape)
     with torch.cuda.device_of(x):
         return sum_planned(x.contiguous() if plan.copy else x, y, plan)
 

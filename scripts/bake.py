@@ -1,7 +1,7 @@
 """Run everything the site shows, and keep what came out under docs/baked/<machine>/.
 
-    python scripts/bake.py                  on a CUDA machine: gate, programs, benchmarks, counters, compiler figures
-    python scripts/bake.py --cpu            anywhere: the programs under the interpreter, traces, compiler figures
+    python scripts/bake.py                  on a CUDA machine: gate, programs, benchmarks, counters, compiler figures, labs
+    python scripts/bake.py --cpu            anywhere: the programs under the interpreter, traces, compiler figures, labs
     python scripts/bake.py --only PATTERN   only the work whose name matches, such as 'fused_softmax/*'
     python scripts/bake.py --stale          only what has no record yet, or one older than its code
     python scripts/bake.py --pack FILE      put this machine's records into one archive (after baking)
@@ -14,6 +14,7 @@ import argparse
 import csv
 import fnmatch
 import hashlib
+import importlib.util
 import io
 import json
 import os
@@ -33,7 +34,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import archive, programs, records
+from scripts import archive, labs, programs, records
 from scripts.environment import environment, machine_name
 
 LIMIT_SECONDS = 900
@@ -45,6 +46,21 @@ COUNTERS = {
     "launch__registers_per_thread": "registers",
     "gpu__time_duration.sum": "ns",
 }
+# What a program asks for by `# counters-also: everything`. A GPU or a profiler may lack some of it: that is left out.
+ALSO = {
+    "lts__t_bytes.sum": "l2_bytes",
+    "lts__t_sector_hit_rate.pct": "l2_hit_percent",
+    "l1tex__t_sector_hit_rate.pct": "l1_hit_percent",
+    "sm__warps_active.avg.pct_of_peak_sustained_active": "occupancy_percent",
+    "smsp__issue_active.avg.pct_of_peak_sustained_active": "issue_percent",
+    # Two names of the tensor cores' share of time; the larger counts.
+    "sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active": "tensor_percent",
+    "sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active": "tensor_percent",
+}
+STALLS = "long_scoreboard short_scoreboard barrier membar math_pipe_throttle mio_throttle lg_throttle wait gmma sleeping"
+STALLED = {f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio": reason for reason in STALLS.split()}
+# What a test says that lacked memory, where several shared a GPU's.
+CROWDED = r"OutOfMemoryError|GB free"
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
@@ -76,7 +92,8 @@ class Bake:
         for left_behind in (records.BAKED / self.machine).rglob(".*.part"):
             left_behind.unlink()
         self.asked = work
-        red = self.gate()
+        # A lab has its own kernels and its own checks, so where nothing but labs is asked for there is no gate to wait for.
+        red = set() if all(name.startswith("labs/") for name, _, _ in work) else self.gate()
         titles = {name: f"[{number}/{len(work)}] {name}" for number, (name, _, _) in enumerate(work, 1)}
         beside = [] if self.cpu else [item for item in work if not measures(item[0], item[1])]
         self.share(beside, 8, lambda item: self.step(titles[item[0]], item, red, alone=False))
@@ -115,6 +132,8 @@ class Bake:
                 items.append((name, [f"snippets/{name}.py"], partial(self.program, name)))
         for name, code in compiler.kernels():
             items.append((f"compiled/{name}", code, partial(self.compiled, name)))
+        for name in labs.names():
+            items.append((f"labs/{name}", [labs.source(name)], partial(self.lab, name)))
         if self.cpu:
             from scripts import trace
 
@@ -152,11 +171,13 @@ class Bake:
         return f"{time.monotonic() - began:.1f} s"
 
     def is_current(self, name: str, code: list[str]) -> bool:
-        """Whether this machine has a record of today's code, and for a kernel of today's specimens."""
+        """Whether this machine has a record of today's code; for a kernel also of today's specimens, for a lab of its cells."""
         path = records.record_path(self.machine, *kind_of(name))
         if not records.is_kept(path, code):
             return False
         record = records.read(path)
+        if record["kind"] == "lab":
+            return labs.is_of_these_cells(record)
         if record["kind"] == "compiled":
             from scripts.specimens import SPECIMENS
 
@@ -173,7 +194,7 @@ class Bake:
     def gate_code(self) -> str:
         """The hash of every file that the gate depends on: the library, its tests, and what they compile."""
         folders = ("kernels", "tests/kernels", "scripts/specimens")
-        files = [path for folder in folders for path in sorted((records.ROOT / folder).rglob("*.py"))]
+        files = [path for folder in folders for path in sorted((records.ROOT / folder).glob("*.py"))]
         return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files)).hexdigest()
 
     def gate(self) -> set[str]:
@@ -187,6 +208,9 @@ class Bake:
         with tempfile.TemporaryDirectory() as folder:
             files = sorted((records.ROOT / "tests/kernels").glob("test_*.py"))
             ran = self.share(files, 4, lambda file: self.tested(file, Path(folder) / f"{file.stem}.xml"))
+            for number, (file, (_, output)) in enumerate(zip(files, ran, strict=True)):
+                if not self.cpu and re.search(CROWDED, output):  # once more, with the GPU's memory to itself
+                    ran[number] = self.share([file], 1, lambda file: self.tested(file, Path(folder) / f"{file.stem}.xml"))[0]
         outputs = [output for _, output in ran]
         red = set[str]().union(*(modules for modules, _ in ran))
         if ran and not red:
@@ -200,11 +224,17 @@ class Bake:
     def tested(self, file: Path, report: Path) -> tuple[set[str], str]:
         """Run one file of tests; return the modules that are red for it, and what pytest said."""
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(file), f"--junitxml={report}"]
+        if not self.cpu and self.has_xdist():  # most of their time is spent compiling, one kernel at a time
+            command += ["-n", "6", "--dist", "loadgroup"]
         result = subprocess.run(command, cwd=records.ROOT, capture_output=True, text=True, env=self.variables())
         if result.returncode == 0:
             return set(), result.stdout
         # Where pytest is not content and no test is red, none ran.
         return (red_modules(report) if report.exists() else set()) or {"*"}, result.stdout or result.stderr
+
+    def has_xdist(self) -> bool:
+        """Whether a test run here will know the options of pytest-xdist."""
+        return bool(importlib.util.find_spec("xdist")) and "PYTEST_DISABLE_PLUGIN_AUTOLOAD" not in os.environ
 
     def variables(self, **more: str) -> dict[str, str]:
         """The environment of a child: the checkout importable, and the interpreter on only where it is asked for."""
@@ -237,7 +267,8 @@ class Bake:
                 record |= json.loads(measured.read_text())
         asked = programs.header(name, "counters")
         if asked and not self.cpu:
-            record["counters"] = [row for part in asked.split() for row in self.counters(path, part)]
+            also = [*ALSO, *STALLED] if programs.header(name, "counters-also") else []
+            record["counters"] = [row for part in asked.split() for row in self.counters(path, part, also)]
         asked = programs.header(name, "sanitizer")
         if asked and not self.cpu:
             record["sanitizer"] = self.sanitizer(path, *asked.split())
@@ -245,6 +276,19 @@ class Bake:
         if asked and not self.cpu:
             record["sanitizers"] = [self.sanitizer(path, tool) for tool in asked.split()]
         return record
+
+    def lab(self, name: str) -> dict[str, Any]:
+        """Run one lab, solved, in a process of its own and keep what each cell printed. A check that fails fails the lab."""
+        with tempfile.TemporaryDirectory() as folder:
+            kept, began = Path(folder) / "cells.json", time.monotonic()
+            command = [sys.executable, str(records.ROOT / "scripts" / "labs.py"), "--run", name, "--keep", str(kept)]
+            result = subprocess.run(
+                command, cwd=folder, env=self.variables(), capture_output=True, text=True, timeout=LIMIT_SECONDS
+            )
+            if result.returncode != 0:
+                said = (result.stderr + result.stdout).strip()[-2000:]
+                raise RuntimeError(f"the lab ended with status {result.returncode}\n{said}")
+            return {"seconds": round(time.monotonic() - began, 1), "cells": json.loads(kept.read_text(encoding="utf-8"))}
 
     def compiled(self, name: str) -> dict[str, Any]:
         """The figures of one kernel; the first that is asked for has all compiled, by processes that start once."""
@@ -262,24 +306,15 @@ class Bake:
             raise RuntimeError("; ".join(failed))
         return {"specimens": found}
 
-    def counters(self, path: Path, part: str) -> list[dict[str, Any]]:
+    def counters(self, path: Path, part: str, also: list[str]) -> list[dict[str, Any]]:
         """Run one part of a program under Nsight Compute and read the hardware's counters for each kernel it launched."""
         if not shutil.which("ncu"):
             raise RuntimeError("Nsight Compute (ncu) is not on the PATH, and this program's record wants hardware counters")
-        command = [
-            "ncu",
-            "--csv",
-            "--page",
-            "raw",
-            "--print-units",
-            "base",
-            "--clock-control",
-            "none",
-            "--profile-from-start",
-            "off",
-        ]
-        command += ["--metrics", ",".join(COUNTERS), sys.executable, str(path), part]
-        result = subprocess.run(command, env=self.variables(), capture_output=True, text=True, timeout=LIMIT_SECONDS)
+        result = self.watched(path, part, [*COUNTERS, *also])
+        if result.returncode != 0 and also:  # once more without what this profiler does not know, then without all of it
+            known = [metric for metric in also if metric not in result.stdout + result.stderr]
+            result = self.watched(path, part, [*COUNTERS, *known]) if len(known) < len(also) else result
+            result = self.watched(path, part, list(COUNTERS)) if result.returncode != 0 else result
         if result.returncode != 0:
             raise RuntimeError(f"ncu ended with status {result.returncode}\n{(result.stdout + result.stderr).strip()[-2000:]}")
         table = [line for line in result.stdout.splitlines() if line.startswith('"')]
@@ -289,10 +324,16 @@ class Bake:
             values = {short: float(row[long].replace(",", "")) for long, short in COUNTERS.items()}
             entry: dict[str, Any] = {"implementation": part, "kernel": short_name(row["Kernel Name"])}
             entry |= {key: int(values[key]) for key in ("dram_read_bytes", "dram_write_bytes", "registers")}
-            found.append(entry | {"ms": round(values["ns"] / 1e6, 6)})
+            found.append(entry | {"ms": round(values["ns"] / 1e6, 6)} | more_counters(row, also))
         if not found:
             raise RuntimeError(f"ncu saw no kernel in part {part!r}")
         return found
+
+    def watched(self, path: Path, part: str, metrics: list[str]) -> subprocess.CompletedProcess[str]:
+        """Run one part of a program under Nsight Compute, at the clocks that the GPU chooses itself."""
+        command = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none"]
+        command += ["--profile-from-start", "off", "--metrics", ",".join(metrics), sys.executable, str(path), part]
+        return subprocess.run(command, env=self.variables(), capture_output=True, text=True, timeout=LIMIT_SECONDS)
 
     def sanitizer(self, path: Path, tool: str, *part: str) -> dict[str, Any]:
         """Run a program, or one part of it, under Compute Sanitizer and keep what it found, without what varies.
@@ -332,13 +373,13 @@ def gpus() -> list[str]:
 def kind_of(name: str) -> tuple[str, str]:
     """The kind of a piece of work's record, and its name within that kind."""
     folder, _, rest = name.partition("/")
-    return {"compiled": ("compiled", rest), "traces": ("trace", rest)}.get(folder, ("program", name))
+    return {"compiled": ("compiled", rest), "traces": ("trace", rest), "labs": ("lab", rest)}.get(folder, ("program", name))
 
 
 def measures(name: str, code: list[str]) -> bool:
     """Whether a piece of work times or counts something, so that nothing else may run beside it."""
-    if name.startswith("compiled/"):
-        return False
+    if name.startswith(("compiled/", "labs/")):
+        return name.startswith("labs/")  # its checks give times beside PyTorch's
     try:
         return records.ROOT / "kernels" / "benchmark.py" in records.closure(code) or bool(programs.header(name, "counters"))
     except (records.RecordError, SyntaxError):
@@ -351,6 +392,22 @@ def steady(line: str) -> str:
     line = re.sub(r"(?i)\b(process(?: id)?|pid)([ =:]+)\d+", r"\1\2...", line)
     line = re.sub(r"(?<=\s)/(?:[^/:]+/)+", "", line)
     return re.sub(r" Use --print-limit option.*", "", line).rstrip()
+
+
+def more_counters(row: dict[str, str], also: list[str]) -> dict[str, Any]:
+    """What was asked for beyond the usual counters, and is there; the reasons why warps waited, the most frequent first."""
+    values = {}
+    for metric in also:
+        try:
+            values[metric] = float(row.get(metric, "").replace(",", ""))
+        except ValueError:
+            continue  # this GPU does not count it
+    found: dict[str, Any] = {}
+    for metric, short in ALSO.items():
+        if metric in values:
+            found[short] = round(max(values[metric], found.get(short, 0.0)), 2)
+    stalls = {STALLED[metric]: round(value, 3) for metric, value in values.items() if metric in STALLED}
+    return found | ({"stalls": dict(sorted(stalls.items(), key=lambda item: -item[1]))} if stalls else {})
 
 
 def short_name(kernel: str) -> str:

@@ -56,7 +56,10 @@ def commit() -> str:
     try:
         git = ["git", "-C", str(ROOT)]
         changed = subprocess.run(
-            [*git, "status", "--porcelain", "--", "kernels", "snippets", "scripts"], capture_output=True, text=True, check=True
+            [*git, "status", "--porcelain", "--", "kernels", "snippets", "scripts", "docs/labs"],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
     except (OSError, subprocess.CalledProcessError):

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import programs, records, results
+from scripts import lab_pages, programs, records, results
 
 DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
@@ -43,7 +43,7 @@ def pages() -> dict[str, str]:
     found = {}
     for path in sorted(DOCS.rglob("*.md")):
         relative = path.relative_to(DOCS)
-        if relative.parts[0] not in ("generated", "baked", "programs", "data", "assets"):
+        if relative.parts[0] not in ("generated", "baked", "programs", "data", "assets", "labs"):
             address = relative.with_suffix("").as_posix().removesuffix("index")
             found[address if not address or address.endswith("/") else f"{address}/"] = path.read_text(encoding="utf-8")
     return found
@@ -339,6 +339,41 @@ def write_dances() -> None:
         records.write_text(DOCS / "generated" / "dances" / f"{name}.html", dance.element_html(name, rows, TO_ROOT))
 
 
+def write_tile_order() -> None:
+    """The order of tiles: the kernel's own map, with what the machine measured of it whose numbers the text gives."""
+    from scripts import tile_order
+
+    order, groups = tile_order.read("cpu", tile_order.ORDER), tile_order.read(primary_machine(), tile_order.GROUPS)
+    if order:  # before the first bake there is nothing to picture
+        data = tile_order.picture(order, groups)
+        write_json(DOCS / "data" / "tile_order.json", data)
+        html_text = tile_order.element_html(data, groups and groups["environment"], f"{TO_ROOT}data/tile_order.json")
+        records.write_text(DOCS / "generated" / "tile_order.html", html_text)
+
+
+def write_picker() -> None:
+    """The configuration picker: its data, and its element, of the machine whose numbers the text gives."""
+    from scripts import picker
+
+    path = records.record_path(primary_machine(), "program", picker.NAME)
+    if not path.exists():
+        return  # before the first bake there is nothing to choose from
+    given = picker.data(records.read(path))
+    if given["shapes"]:
+        records.write_text(DOCS / "data" / "picker.json", json.dumps(given, ensure_ascii=False, separators=(",", ":")) + "\n")
+        element = picker.element_html(given, f"{TO_ROOT}data/picker.json")
+        records.write_text(DOCS / "generated" / "picker.html", element)
+
+
+def write_chooser() -> None:
+    """The chooser of a stack: its data and its element. What has no record of this machine says so."""
+    from scripts import chooser, chooser_element
+
+    given = chooser.data(primary_machine())
+    records.write_text(DOCS / "data" / "chooser.json", json.dumps(given, ensure_ascii=False, separators=(",", ":")) + "\n")
+    records.write_text(DOCS / "generated" / "chooser.html", chooser_element.element_html(given, TO_ROOT))
+
+
 def main() -> int:
     for folder in ("programs", "data", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
@@ -353,6 +388,10 @@ def main() -> int:
         write_trust()
         write_traces()
         write_dances()
+        write_tile_order()
+        write_picker()
+        write_chooser()
+        lab_pages.write()
         write_json(DOCS / "generated" / "figures.json", figures())
     except records.RecordError as error:
         print(error, file=sys.stderr)

@@ -15,7 +15,7 @@ from pathlib import Path
 from scripts.records import ROOT, RecordError, followed, module_of, tree_of
 
 ONE = "one published program cannot hold both"
-MARKER = re.compile(r"^\s*# --8<-- \[(start|end):[\w.-]+\]\s*$")
+MARKER = re.compile(r"^\s*(?:#|//) --8<-- \[(start|end):[\w.-]+\]\s*$")
 
 
 def snippet_names(root: Path = ROOT) -> list[str]:
@@ -28,7 +28,10 @@ def public_modules(root: Path = ROOT) -> list[str]:
     """The modules of the library's public functions."""
     package = root / "kernels" / "__init__.py"
     body = ast.parse(package.read_text(encoding="utf-8")).body if package.exists() else []
-    return sorted(node.module.split(".")[1] for node in body if isinstance(node, ast.ImportFrom) and node.module)
+    passed_on = [node for node in body if isinstance(node, ast.ImportFrom) and node.module]
+    # A public function stands in the module of its name; what else is imported there serves the package itself.
+    modules = {(node.module or "").split(".")[-1]: {alias.name for alias in node.names} for node in passed_on}
+    return sorted(module for module, names in modules.items() if module in names)
 
 
 def tests_of(module: str, root: Path = ROOT) -> list[str]:
@@ -85,9 +88,9 @@ def inline(name: str, root: Path = ROOT) -> str:
 
 
 def is_library(node: ast.AST) -> bool:
-    """Whether a statement imports something of the library."""
+    """Whether a statement imports something of the library, or of another program."""
     if isinstance(node, ast.ImportFrom):
-        return node.level > 0 or (node.module or "").split(".")[0] == "kernels"
+        return node.level > 0 or (node.module or "").split(".")[0] in ("kernels", "snippets")
     return isinstance(node, ast.Import) and any(alias.name.split(".")[0] == "kernels" for alias in node.names)
 
 

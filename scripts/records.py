@@ -17,7 +17,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 BAKED = ROOT / "docs" / "baked"
 SCHEMA = 1
-KINDS = ("program", "compiled", "trace", "matrix", "mutants")
+KINDS = ("program", "compiled", "trace", "lab", "matrix", "mutants")
+FOLDERS = {"program": "", "trace": "traces", "lab": "labs"}  # of the others, a kind's name is its folder's
 FIELDS = {"schema": int, "kind": str, "name": str, "code": list, "hash": str, "environment": dict}
 
 
@@ -81,8 +82,7 @@ def all_records(machine: str, baked: Path = BAKED) -> Iterator[tuple[Path, dict[
 
 
 def record_path(machine: str, kind: str, name: str, baked: Path = BAKED) -> Path:
-    folder = {"program": "", "compiled": "compiled", "trace": "traces", "matrix": "matrix", "mutants": "mutants"}[kind]
-    return baked / machine / folder / f"{name}.json"
+    return baked / machine / FOLDERS.get(kind, kind) / f"{name}.json"
 
 
 def closure(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
@@ -98,7 +98,7 @@ def closure(paths: Iterable[str | Path], root: Path = ROOT) -> list[Path]:
 
 
 def kernels_imports(path: Path, root: Path = ROOT) -> list[tuple[Path, list[str]]]:
-    """The `kernels` modules that a file imports names from. A name taken from the package counts for its own module."""
+    """The modules that a file imports names from. A name taken from the package `kernels` counts for its own module."""
     package = root / "kernels" / "__init__.py"
     return imports_in(tree_of(path), path, root, tree_of(package) if package.exists() else None)
 
@@ -114,16 +114,22 @@ def imports_in(tree: ast.Module, path: Path, root: Path, package: ast.Module | N
         if whole or isinstance(node, ast.ImportFrom) and node.level:
             advice = "write `from kernels.<module> import <name>`, so that its code can be followed"
             raise RecordError(f"{path}:{node.lineno}: {advice}")
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "kernels":
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in followed_in(path, root):
             for alias in node.names:
                 imports.append((module_of(node.module or "", alias.name, root), [alias.name]))
     return imports
 
 
+def followed_in(path: Path, root: Path = ROOT) -> tuple[str, ...]:
+    """The packages whose imports a file's code is followed into: a program may also take definitions of another program."""
+    return ("kernels", "snippets") if path.is_relative_to(root / "snippets") else ("kernels",)
+
+
 def module_of(module: str, name: str, root: Path = ROOT) -> Path:
     """The file that defines `name` for `from module import name`."""
     if module != "kernels":
-        return root / (module.replace(".", "/") + ".py")
+        path = root / module.replace(".", "/")
+        return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
     for node in tree_of(root / "kernels/__init__.py").body:
         if isinstance(node, ast.ImportFrom) and any(alias.name == name for alias in node.names):
             return root / ((node.module or "").replace(".", "/") + ".py")

@@ -99,7 +99,8 @@ def refuse_wild_accesses(monkeypatch: pytest.MonkeyPatch) -> None:
     spans: list[tuple[int, int]] = []
 
     def launched(self, *arguments, **keywords):
-        tensors = [value for value in (*arguments, *keywords.values()) if hasattr(value, "untyped_storage")]
+        given = [getattr(value, "base", value) for value in (*arguments, *keywords.values())]  # a descriptor's tensor
+        tensors = [value for value in given if hasattr(value, "untyped_storage")]
         storages = [tensor.untyped_storage() for tensor in tensors]
         spans[:] = [(storage.data_ptr(), storage.data_ptr() + storage.nbytes()) for storage in storages]
         return launch(self, *arguments, **keywords)

@@ -7,6 +7,9 @@ const MODULES = {
   "grid-explorer": "./grid-explorer.js",
   "broadcast-explorer": "./broadcast-explorer.js",
   "offset-calculator": "./offset-calculator.js",
+  "tile-order": "./tile-order.js",
+  "config-picker": "./picker.js",
+  "stack-chooser": "./chooser.js",
 };
 const seen = new WeakSet();
 

@@ -2,8 +2,12 @@
 
 from scripts.specimens import DTYPES, SHARED_BYTES, Specimen, called
 
-FORWARD = {64: 104, 1024: 88, 4096: 56, 5001: 160, 16384: 112}
+FORWARD = {64: 104, 1024: 88, 4096: 56, 5001: 255, 16384: 112}
+# Unaligned rows do best with few warps, which then hold more than their registers (Triton 3.6).
+FORWARD_SPILLS = {5001: 64}
 FORWARD_LONG = {16385: 72, 65536: 80}
+PARTS = {40_000: 40, 65536: 40, 100_001: 72, 262144: 40, 2**19: 40, 2**20: 72}
+FORWARD_SPLIT = {40_000: 48, 65536: 48, 100_001: 104, 262144: 56, 2**19: 56, 2**20: 96}
 BACKWARD = {64: 255, 1000: 255, 1024: 240, 4096: 128, 5001: 128, 8192: 128, 16384: 128}
 # The sums of the widest rows leave no room; lengths that 8 does not divide are loaded element by element.
 BACKWARD_SPILLS = {5001: 136, 16384: 208}
@@ -13,20 +17,28 @@ COLUMNS_SPILLS = {16385: 24, 65536: 8}
 
 
 def rows(
-    kernel: str, launcher: str, registers: dict[int, int], shared: int, spills: dict[int, int] | None = None
+    kernel: str,
+    launcher: str,
+    registers: dict[int, int],
+    shared: int,
+    spills: dict[int, int] | None = None,
+    n_rows: int = 4096,
 ) -> list[Specimen]:
-    """The kernel as `launcher` launches it for 4096 rows of each length."""
+    """The kernel as `launcher` launches it for `n_rows` rows of each length."""
     return [
-        Specimen(kernel, f"{length}-{dtype}", bound, shared, (spills or {}).get(length, 0), launcher, (4096, length), dtype)
+        Specimen(kernel, f"{length}-{dtype}", bound, shared, (spills or {}).get(length, 0), launcher, (n_rows, length), dtype)
         for length, bound in registers.items()
         for dtype in (DTYPES if length % 16 else ("fp32", "bf16"))
     ]
 
 
 FORWARD_FILE, BACKWARD_FILE, LONG_FILE = (f"kernels/norm_{name}.py" for name in ("forward", "backward", "backward_long"))
+SPLIT_FILE = "kernels/norm_forward_split.py"
 LIBRARY = [
-    *rows(f"{FORWARD_FILE}:norm_kernel", "norm_tile", FORWARD, 9000),
+    *rows(f"{FORWARD_FILE}:norm_kernel", "norm_tile", FORWARD, 9000, FORWARD_SPILLS),
     *rows("kernels/norm_forward_long.py:norm_long_kernel", "norm_long", FORWARD_LONG, 9000),
+    *rows(f"{SPLIT_FILE}:norm_parts_kernel", "norm_split", PARTS, SHARED_BYTES, n_rows=32),
+    *rows(f"{SPLIT_FILE}:norm_split_kernel", "norm_split", FORWARD_SPLIT, 4500, n_rows=32),
     *rows(f"{BACKWARD_FILE}:norm_backward_kernel", "norm_tile_backward", BACKWARD, 144_000, BACKWARD_SPILLS),
     *rows(f"{LONG_FILE}:norm_row_means_kernel", "norm_long_backward", ROW_MEANS, SHARED_BYTES),
     *rows(f"{LONG_FILE}:norm_columns_kernel", "norm_long_backward", COLUMNS, 36_000, COLUMNS_SPILLS),

@@ -311,6 +311,30 @@ def test_counters_that_cannot_be_read_fail_their_program_alone(tmp_path):
     assert names(tree, "test-gpu-1-pcie") == ["alone"]
 
 
+ALSO = """#!/bin/sh
+unknown=sm__pipe_tensor_op_hmma_cycles_active.avg.pct_of_peak_sustained_active
+case "$*" in *hmma*) echo "==ERROR== Failed to find metric $unknown"; exit 1;; esac
+base='"Kernel Name","dram__bytes_read.sum","dram__bytes_write.sum","launch__registers_per_thread","gpu__time_duration.sum"'
+tensor=sm__pipe_tensor_cycles_active.avg.pct_of_peak_sustained_active
+wait=smsp__average_warps_issue_stalled_wait_per_issue_active.ratio
+barrier=smsp__average_warps_issue_stalled_barrier_per_issue_active.ratio
+echo "$base,lts__t_bytes.sum,lts__t_sector_hit_rate.pct,$tensor,$wait,$barrier"
+echo '"","byte","byte","register/thread","ns","byte","%","%","inst","inst"'
+echo '"plus_kernel","1,024","512","32","2,500","4,096","n/a","61.257","0.5","2.25"'
+"""
+
+
+def test_more_is_counted_where_a_program_asks_for_it_and_what_is_not_known_is_left_out(tmp_path):
+    tree = checkout(tmp_path, watched=WATCHED.replace("# counters: one two", "# counters: one\n# counters-also: everything"))
+    trees.put(tree, {"stubs/bin/ncu": ALSO})
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (entry,) = found(tree, "watched", "test-gpu-1-pcie")["counters"]
+    assert entry["dram_read_bytes"] == 1024 and entry["ms"] == 0.0025
+    assert (entry["l2_bytes"], entry["tensor_percent"]) == (4096.0, 61.26) and "l2_hit_percent" not in entry
+    assert list(entry["stalls"].items()) == [("barrier", 2.25), ("wait", 0.5)]
+
+
 MEASURES = """# needs: cuda
 import os, time
 from kernels.benchmark import keep

@@ -1,8 +1,10 @@
 """Fresh or red: no published result is older than its code, none is missing, and none is left over."""
 
 import ast
+import io
 import re
 import shutil
+import tokenize
 import warnings
 from html import unescape
 from pathlib import Path
@@ -50,8 +52,10 @@ def test_every_program_kernel_and_traced_run_is_wanted():
     assert anywhere == {name for name in cpu if name in programs}
     compiled = {name for name in gpu if name.startswith("compiled/")}
     assert len(compiled) >= 13 and compiled == {name for name in cpu if name.startswith("compiled/")}
-    assert gpu.keys() == programs.keys() | compiled
-    rest = cpu.keys() - anywhere - compiled
+    labs = {f"labs/{path.stem}" for path in (records.ROOT / "docs/labs").glob("*.py")}
+    assert len(labs) >= 4 and labs <= cpu.keys()
+    assert gpu.keys() == programs.keys() | compiled | labs
+    rest = cpu.keys() - anywhere - compiled - labs
     assert {name.partition("/")[0] for name in rest} == {"traces", "matrix", "mutants"}
 
 
@@ -87,7 +91,7 @@ def test_a_chart_s_caption_names_gpu_versions_and_date(prepared, name):
 def template(tmp_path_factory) -> Path:
     """The code of this checkout, with a record of it for everything that is wanted."""
     folder = tmp_path_factory.mktemp("template")
-    for room in ("kernels", "snippets", "scripts", "tests"):
+    for room in ("kernels", "snippets", "scripts", "tests", "docs/labs"):
         shutil.copytree(records.ROOT / room, folder / room, ignore=shutil.ignore_patterns("__pycache__", "node_modules"))
     for machine in MACHINES:
         for name, code in freshness.wanted(machine).items():
@@ -102,7 +106,8 @@ def copy(tmp_path, template) -> Path:
 
 def lay(root: Path, machine: str, place: str, code: list[str], **fields: Any) -> None:
     folder, _, rest = place.partition("/")
-    kind = {"compiled": "compiled", "traces": "trace", "matrix": "matrix", "mutants": "mutants"}.get(folder, "program")
+    kinds = {"compiled": "compiled", "traces": "trace", "labs": "lab", "matrix": "matrix", "mutants": "mutants"}
+    kind = kinds.get(folder, "program")
     head = {"schema": records.SCHEMA, "kind": kind, "name": place if kind == "program" else rest, "code": code}
     environment = {"machine": machine, "measured_at": "2000-01-02T00:00:00Z"}
     record = head | {"hash": records.code_hash(code, root), "environment": environment} | fields
@@ -152,10 +157,19 @@ def turn_an_operator(file: Path) -> str:
 def change_words(file: Path) -> None:
     """Write other docstrings, and comments wherever they may stand."""
     text = file.read_text(encoding="utf-8")
-    for docstring in re.findall(r'^ *("""(?:[^"\\]|"(?!""))*""")', text, re.MULTILINE):
-        text = text.replace(docstring, '"""Other words."""')
-    text = re.sub(r"  # .*|^( *)# (?!--8<--|needs|counters).*", r"\1# Other words.", text, flags=re.MULTILINE)
-    text = re.sub(r"^(?=\S+ = |def |import )", "# A remark.\n", text, flags=re.MULTILINE)
+    lines = text.splitlines(keepends=True)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT and not re.match("# (--8<--|needs|counters)", token.string):
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column] + "# Other words.\n"
+    tree = ast.parse(text)
+    for node in tree.body[1:]:
+        lines[node.lineno - 1] = "# A remark.\n" + lines[node.lineno - 1]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(node):
+            first, last = node.body[0].lineno - 1, node.body[0].end_lineno
+            lines[first:last] = [" " * node.body[0].col_offset + '"""Other words."""\n', *[""] * (last - first - 1)]
+    text = "".join(lines)
     assert text != file.read_text(encoding="utf-8")
     file.write_text(text, encoding="utf-8")
 

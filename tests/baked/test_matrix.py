@@ -13,7 +13,7 @@ def test_record_is_of_this_code_and_green(part):
     found = records.read(records.record_path("cpu", "matrix", part))
     assert not matrix.is_due(part), f"older than its code: {RENEW}"
     assert found["environment"]["triton"] == part.split("/")[0]
-    assert found["tests"]["passed"] > 50 and all(target["specimens"] for target in found["targets"].values())
+    assert found["tests"]["passed"] > 40 and all(target["specimens"] for target in found["targets"].values())
     assert matrix.is_green(found), f"{matrix.summary(found)}: {RENEW}"
 
 

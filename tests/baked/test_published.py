@@ -19,7 +19,7 @@ from tests.docs import pages
 COLUMNS = "gpu,op,direction,shape,dtype,implementation,timing,ms_p20,ms_p50,ms_p80,bytes,flops,commit,measured_at"
 KEY = COLUMNS.split(",")[:7]
 DIRECTIONS = {"fwd", "bwd", "fwdbwd"}
-DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2}
+DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2, "e4m3": 1, "fp8": 1}
 FLAT, MATRIX, PRODUCT = (r"x".join([r"[1-9]\d*"] * sides) for sides in (1, 2, 3))
 PEERS = {"blockwise", "eager", "compile"}
 
@@ -64,7 +64,22 @@ CAPPED = {"warps4", "warps4_cap64", "warps8", "warps8_cap48", "warps8_cap32", "w
 LADDER = {"unfused", "row", "eager", "long", "split", "three_walks", "online", "blockwise"} | blocks(
     *(2**k for k in range(6)), sign="rows_"
 )
+PRECISIONS = {"ieee", "tf32", "tf32x3", "bf16x3", "bf16x6", "fp16", "fp16_sums", "bf16", "fp8", "fp8_promoted", "eager"}
+PRECISIONS |= {"eager_ieee", "eager_tf32", "eager_fp16_sums", "scaled_mm_fast", "scaled_mm_slow"}
+STEPS = {"naive", "tiles", "cores", "grouped", "descriptors", "persistent", "specialized", "split", "eager"}
+PRODUCTS = {"blockwise_nn", "blockwise_nt", "eager", "eager_nt", "compile", "compile_max"}
+SCALED = {"blockwise_tensor", "blockwise_row"} | {
+    f"scaled_mm_{kind}_{sums}" for kind in ("tensor", "row") for sums in ("fast", "slow")
+}
+FEATURES = {"pointers", "host", "persistent", "flattened", "made_here", "specialized", "eager"}
+SPLIT_TAILS = {"all", "all_2", "all_3", "all_4", "last", "later", "all_128", "all_128_4", "later_128"}
+TAILS = SPLIT_TAILS | {"pieces_2", "pieces_4", "pieces_128_4", "pieces_128_8", "blockwise_nn", "eager"}
+STREAMED = {"loads", "gluon_4", "cuda_plain", "cuda_unrolled", "eager"} | blocks(2, 4, 8, sign="stages_")
+STREAMED |= blocks(4, 8, sign="cuda_ring_")
+FUSED = {"fused", "separate", "eager", "cublas", "addmm", "compile", "compile_max"}
 OTHERS = PEERS | {"compile_max", "liger", "flash_triton"}
+INSIDE = {"blockwise", "operator", "compiled"}
+TOOLS = {"eager", "compile", "triton", "cuda"}
 OPERATIONS = {
     "add": Operation(FLAT, PEERS, tensors(3)),
     "softmax": Operation(MATRIX, PEERS | {"row", "compile_max", "liger", "unfused"}, tensors(2)),
@@ -118,7 +133,64 @@ OPERATIONS = {
     **dict.fromkeys(("swiglu", "geglu", "swiglu_halves"), Operation(MATRIX, OTHERS, tensors(3), tensors(5))),
     # The loss reads its logits once, and with the gradient writes as many.
     "cross_entropy": Operation(MATRIX, OTHERS | {"flash_triton_ip"}, tensors(1), tensors(2)),
+    # The ladder of matrix products: all its steps in one run, and each step's own program.
+    "matmul_ladder": Operation(PRODUCT, STEPS | {"stages", "whole", "wide"}, of_a_product),
+    **{f"matmul_{step}": Operation(PRODUCT, {step, "eager"}, of_a_product) for step in STEPS - {"eager"}},
+    "matmul_grouped": Operation(PRODUCT, {"rows", "grouped", "eager"}, of_a_product),
+    "matmul_stages": Operation(PRODUCT, {f"stages_{n}" for n in range(1, 6)} | {"wide_3", "wide_4", "eager"}, of_a_product),
+    "matmul_tiles": Operation(PRODUCT, {"tiles", "tiles_16", "eager"}, of_a_product),
+    "matmul_split": Operation(PRODUCT, {f"parts_{2**k}" for k in range(5)} | {"eager"}, of_a_product),
+    # Matrix products: the order of tiles; and precision, where 8-bit floats give a result of 16 bits.
+    "tile_order": Operation(PRODUCT, {"eager"} | blocks(1, 2, 4, 8, 16, 32, sign="group_"), of_a_product),
+    "precision": Operation(PRODUCT, PRECISIONS, of_a_product),
+    "precision_scaled": Operation(PRODUCT, PRECISIONS, lambda m, n, k: of_a_product(m, n, k) + m * n),
+    # Matrix products beside cuBLAS, and what is fused with them. A norm alone reads and writes rows of the first two sides.
+    "mm": Operation(PRODUCT, PRODUCTS, of_a_product),
+    "scaled_mm": Operation(PRODUCT, SCALED, lambda m, n, k: of_a_product(m, n, k) + m * n),
+    "hopper_features": Operation(PRODUCT, FEATURES, of_a_product),
+    "wide_tile": Operation(PRODUCT, {"wide_tile", "wide_tile_3", "wide_tile_g4", "blockwise_nn", "eager"}, of_a_product),
+    "tail": Operation(PRODUCT, TAILS, of_a_product),
+    "narrow": Operation(PRODUCT, {"straight", "turned", "blockwise_nn", "eager"}, of_a_product),
+    **dict.fromkeys(
+        (f"epilogue_{name}" for name in ("gelu", "silu", "bias", "product")), Operation(PRODUCT, FUSED, of_a_product)
+    ),
+    "epilogue_residual": Operation(PRODUCT, FUSED, lambda m, n, k: of_a_product(m, n, k) + m * n),
+    "epilogue_kept": Operation(PRODUCT, {"alone", "kept"}, of_a_product),
+    "ln_linear": Operation(PRODUCT, PEERS, of_a_product, lambda m, k, n: 2 * of_a_product(m, n, k)),
+    **dict.fromkeys(
+        ("ln_linear_fold", "ln_linear_product"), Operation(PRODUCT, PEERS | {"folded", "folded_prepared"}, of_a_product)
+    ),
+    "ln_linear_norm": Operation(PRODUCT, {"blockwise", "eager"}, lambda m, k, n: 2 * m * k),
+    # Inside PyTorch: what the compiler writes beside the library, attention by heads, and functions alone and as operators.
+    **dict.fromkeys(
+        (f"inductor_{name}" for name in ("softmax", "layer_norm", "rms_norm", "bias_gelu")),
+        Operation(MATRIX, PEERS | {"compile_max"}, tensors(2)),
+    ),
+    "inductor_swiglu": Operation(MATRIX, PEERS | {"compile_max"}, tensors(3)),
+    "inductor_cross_entropy": Operation(MATRIX, PEERS | {"compile_max"}, tensors(1)),
+    "inductor_flex_causal": Operation(rf"{MATRIX}x{MATRIX}", {"eager", "compile", "sdpa"}, tensors(4)),
+    **dict.fromkeys(("inside_softmax", "inside_layer_norm"), Operation(MATRIX, INSIDE, tensors(2))),
+    "inside_swiglu": Operation(MATRIX, INSIDE, tensors(3)),
+    "inside_matmul": Operation(MATRIX, INSIDE, lambda m, n: 2 * m * n + n * n),
+    # Beside CUDA C++, in each tool; and what Triton makes hard.
+    "beside_add": Operation(FLAT, TOOLS, tensors(3)),
+    "beside_row_sum": Operation(MATRIX, TOOLS, tensors(1)),
+    "beside_softmax": Operation(MATRIX, TOOLS, tensors(2)),
+    **dict.fromkeys(("beside_naive", "beside_tiled", "beside_product"), Operation(PRODUCT, TOOLS, of_a_product)),
+    "divide_by_sum": Operation(FLAT, {"two_launches", "barrier", "barrier_cooperative", "eager"}, tensors(2)),
+    "streamed_sum": Operation(MATRIX, STREAMED, tensors(1)),
+    "ragged_sum": Operation("even|shuffled|unlucky", {"row_each", "share", "queue", "eager"}, tensors(0)),
+    # Choose your tool: a chain with three inputs of full size; a norm forward and backward; bags of rows.
+    "tool_chain": Operation(MATRIX, TOOLS, tensors(4)),
+    "tool_epilogue": Operation(PRODUCT, TOOLS | {"library"}, of_a_product),
+    "tool_norm": Operation(MATRIX, TOOLS, tensors(2), tensors(5)),
+    "tool_bags": Operation(r"\d+ bags", TOOLS, tensors(0)),
     "rope": Operation(r"B\d+S\d+H\d+/\d+D\d+", OTHERS | {"blockwise_whole"}, of_heads, of_heads),
+}
+# Where lengths are drawn at random, the bytes follow from the additions. A bag's numbers are rows of 256, and 8 bytes an index.
+BY_ADDITIONS: dict[str, Callable[[int], int]] = {
+    "ragged_sum": lambda added: 4 * added,
+    "tool_bags": lambda added: 4 * (added + 65536 * 256) + added // 256 * 8,
 }
 NONE = Operation("", set(), tensors(0))
 PRIMARY = prepare.primary_machine()
@@ -196,6 +268,10 @@ def test_the_bytes_are_those_of_the_definition():
     """Each input read once, each output written once."""
     wrong, sweeps = [], {}
     for row in table()[1]:
+        if row["op"] in BY_ADDITIONS:
+            if int(row["bytes"]) != BY_ADDITIONS[row["op"]](int(row["flops"])):
+                wrong.append(list(row.values()))
+            continue
         elements = OPERATIONS[row["op"]].moved(row["direction"], *map(int, re.findall(r"\d+", row["shape"])))
         if not elements:
             sweeps.setdefault(row["op"], set()).add(row["bytes"])

@@ -299,7 +299,8 @@ def definitions(text: str) -> set[str]:
 
 
 def test_what_the_hash_follows_is_what_the_published_programs_carry():
-    library = set.union(*(definitions(path.read_text()) for path in (records.ROOT / "kernels").glob("*.py")))
+    followed = [*(records.ROOT / "kernels").glob("*.py"), *(records.ROOT / "snippets").rglob("*.py")]
+    library = set.union(*(definitions(path.read_text()) for path in followed))
     for name in programs.snippet_names():
         path = records.ROOT / "snippets" / f"{name}.py"
         counted = {part for _, part in records.reached([path], records.ROOT)} & library

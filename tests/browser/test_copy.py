@@ -1,12 +1,25 @@
 """Every copy button of a Python block yields the published program, byte for byte."""
 
 import pytest
+from playwright.sync_api import Locator
 
 from tests.browser.conftest import press_copy, settle
 from tests.browser.test_every_page import ADDRESSES
 
 pytestmark = pytest.mark.xdist_group("browser")
 BLOCKS = ".language-python.highlight:has(pre)"
+
+
+def open_tab(block: Locator) -> None:
+    """Choose the tab that a block stands in, if it stands in one."""
+    block.evaluate(
+        """(block) => {
+             const tab = block.closest('.tabbed-block');
+             if (!tab) return;
+             const number = [...tab.parentElement.children].indexOf(tab);
+             tab.closest('.tabbed-set').querySelectorAll(':scope > input')[number].click();
+           }"""
+    )
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -20,6 +33,7 @@ def test_every_button_copies_its_program(address, site, context_of):
         block = blocks.nth(number)
         program = block.get_attribute("data-program")
         assert program, f"a Python block without data-program: {block.inner_text()[:200]}"
+        open_tab(block)
         copied = press_copy(page, block)
         assert copied.encode() == (site.folder / "programs" / f"{program}.py").read_bytes(), program
         button = block.locator("button[data-md-type=copy]")

@@ -7,7 +7,7 @@ from tests.browser.conftest import PALETTES, settle, walk
 from tests.docs import pages
 
 pytestmark = pytest.mark.xdist_group("browser")
-ADDRESSES = [pages.address_of(pages.name_of(path)) for path in pages.page_files()] + ["404.html"]
+ADDRESSES = [*pages.addresses(), "404.html"]
 
 
 @pytest.mark.parametrize("width", [1280, 390])

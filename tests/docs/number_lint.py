@@ -83,6 +83,7 @@ def sources(root: Path = ROOT) -> dict[Path, Callable[[str], list[Passage]]]:
     found |= dict.fromkeys([*pages, *(path for page in pages for path in included_markdown(page, root))], passages.markdown)
     found |= dict.fromkeys(sorted((root / "docs" / "assets").rglob("*.svg")), passages.svg)
     found |= dict.fromkeys(sorted((root / "docs" / "overrides").rglob("*.html")), passages.template)
+    found |= dict.fromkeys(sorted((root / "docs" / "labs").glob("*.py")), passages.lab)
     for folder in ("kernels", "snippets"):
         found |= dict.fromkeys(sorted((root / folder).rglob("*.py")), passages.python)
     return {path: read for path, read in found.items() if path.exists()}

@@ -1,9 +1,8 @@
 """Run a page: its Python blocks as it shows them, one after another in one namespace, with their printed lines checked."""
 
 import ast
-import contextlib
+import functools
 import inspect
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,32 +22,37 @@ def run_page(path: Path, evaluate: EvalExample, scratch: Path, root: Path = ROOT
     if [example.source for example in examples] != [source_of(block, root) for block in blocks]:
         return [f"{page}: pytest-examples finds {len(examples)} Python blocks, or other text, where the page has {len(blocks)}"]
     names: dict[str, Any] = {}
-    with language_as_it_was():
+    put_language_back()  # other tests of this process run kernels, too
+    try:
         for block, example in zip(blocks, examples, strict=True):
             if not block.gpu and (problem := run_block(example, evaluate, names)):
                 return [f"{block.where}: {problem}"]
+    finally:
+        put_language_back()
     return []
 
 
-@contextlib.contextmanager
-def language_as_it_was() -> Iterator[None]:
-    """Put back what the interpreter changes in triton.language.
-
-    A kernel that calls another jitted function leaves it changed, and no later page of this process could compile.
-    """
+@functools.cache
+def language() -> list[tuple[Any, dict[str, Any]]]:
+    """The parts of triton.language that the interpreter changes, as they were when this was first asked."""
+    import triton.experimental.gluon.language  # noqa: F401  it takes functions of triton.language when it is imported
     import triton.language as tl
 
-    changed = (tl, tl.core, tl.math, tl.tensor)
-    before = [dict(vars(holder)) for holder in changed]
-    try:
-        yield
-    finally:
-        for holder, kept in zip(changed, before, strict=True):
-            for name in vars(holder).keys() - kept.keys():
-                delattr(holder, name)
-            for name, value in kept.items():
-                if vars(holder).get(name) is not value:
-                    setattr(holder, name, value)
+    changed = (tl, tl.core, tl.math, *{value for value in vars(tl.core).values() if isinstance(value, type)})
+    return [(holder, dict(vars(holder))) for holder in changed]
+
+
+def put_language_back() -> None:
+    """Undo what the interpreter has changed in triton.language.
+
+    A kernel that fails, or that calls another jitted function, leaves it changed, and nothing after it could compile.
+    """
+    for holder, kept in language():
+        for name in vars(holder).keys() - kept.keys():
+            delattr(holder, name)
+        for name, value in kept.items():
+            if vars(holder).get(name) is not value:
+                setattr(holder, name, value)
 
 
 def run_block(example: CodeExample, evaluate: EvalExample, names: dict[str, Any]) -> str:

@@ -18,7 +18,8 @@ from pymdownx.snippets import SnippetMissingError
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 RUN = os.environ.get("PYTEST_XDIST_TESTRUNUID") or f"{os.getpid()} {time.time_ns()}"
-MACHINE_WRITTEN = {"baked", "programs", "data", "generated", "assets", "overrides"}
+# The labs' pages among them: they are made from docs/labs/*.py, which tests/labs looks after.
+MACHINE_WRITTEN = {"baked", "programs", "data", "generated", "assets", "overrides", "labs"}
 FENCE = re.compile(r"^(?P<prefix>[ \t>]*(?:(?:[-*+]|\d+[.)])[ \t]+)?)(?P<marker>`{3,}|~{3,})(?P<info>[^\n]*)$")
 INCLUDE = re.compile(r'^[ \t]*-+8<-+[ \t]+["\'](?P<target>[^"\']+)["\'][ \t]*$')
 PYTHON_BLOCK = re.compile(
@@ -65,6 +66,12 @@ def page_files(root: Path = ROOT) -> list[Path]:
     """The Markdown that people write, in order."""
     docs = root / "docs"
     return [path for path in sorted(docs.rglob("*.md")) if path.relative_to(docs).parts[0] not in MACHINE_WRITTEN]
+
+
+def addresses(root: Path = ROOT) -> list[str]:
+    """The address of every page of the site, without what precedes it."""
+    labs = [f"labs/{path.stem}/" for path in sorted((root / "docs" / "labs").glob("*.py"))]
+    return [address_of(name_of(path, root)) for path in page_files(root)] + labs
 
 
 def name_of(path: Path, root: Path = ROOT) -> str:

@@ -326,3 +326,12 @@ def comments(text: str) -> Iterator[Passage]:
             words.append(normal(re.sub(r"`[^`]+`", CODE, token.string.lstrip("# "))))
     if words:
         yield Passage(start, "\n".join(words))
+
+
+def lab(text: str) -> list[Passage]:
+    """The Markdown cells of a lab's source, at the lines where they stand."""
+    prose, lines = False, []
+    for line in text.splitlines():
+        prose = line.startswith("# %% [markdown]") if line.startswith("# %%") else prose
+        lines.append(line.removeprefix("#").removeprefix(" ") if prose and not line.startswith("# %%") else "")
+    return markdown("\n".join(lines))

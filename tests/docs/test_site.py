@@ -15,7 +15,8 @@ from tests.docs.builds import SITE_URL
 from tests.docs.pages import ROOT
 
 pytestmark = pytest.mark.xdist_group("site")
-SECONDS = 20
+# Of processor time, with room for a slow machine. Two thirds of it go into the Markdown twins of the pages.
+SECONDS = 75
 SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
@@ -24,8 +25,7 @@ def test_it_builds_in_time(site):
 
 
 def test_every_page_is_built(site):
-    sources = {f"/{pages.address_of(pages.name_of(path))}" for path in pages.page_files()}
-    assert set(site_rules.page_documents(site.site)) == sources
+    assert set(site_rules.page_documents(site.site)) == {f"/{address}" for address in pages.addresses()}
 
 
 def test_every_link_leads_somewhere(site):
@@ -89,6 +89,25 @@ def test_published_data_lies_where_readers_look_for_it(site):
 
 def test_links_to_a_repository_appear_when_there_is_one(site, site_with_repository):
     assert site_rules.repository_problems(site.site, site_with_repository.site, builds.REPOSITORY) == []
+
+
+def test_a_lab_s_page_brings_no_style_sheet_and_no_script(site):
+    labs = {at: page for at, page in site_rules.page_documents(site.site).items() if at.startswith("/labs/")}
+    assert len(labs) >= 4
+    for page in labs.values():
+        assert page.content.select("style, link, iframe, script[src]") == []
+        assert len(page.content.select(".lab-cell")) >= 6 and page.path.stat().st_size < 250_000
+
+
+def test_a_lab_opens_in_a_cloud_notebook_where_there_is_a_repository(site, site_with_repository):
+    for built, wanted in ((site.site, 0), (site_with_repository.site, 1)):
+        for address, page in site_rules.page_documents(built).items():
+            if address.startswith("/labs/"):
+                found = [target for target in page.links() if "colab.research.google.com" in target]
+                path = f"docs{address.rstrip('/')}.ipynb"
+                owner = builds.REPOSITORY.removeprefix("https://github.com/")
+                assert found == [f"https://colab.research.google.com/github/{owner}/blob/main/{path}"] * wanted
+                assert (ROOT / path).is_file()
 
 
 def test_a_build_without_prepared_files_names_the_command(tmp_path):

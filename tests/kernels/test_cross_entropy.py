@@ -10,7 +10,10 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 
-from kernels.cross_entropy import cross_entropy, cross_entropy_launch, cross_entropy_reference
+from kernels.cross_entropy import cross_entropy, cross_entropy_reference
+from kernels.cross_entropy_gradient import cross_entropy_gradient_kernel
+from kernels.cross_entropy_launch import cross_entropy_launch, cross_entropy_plan
+from kernels.cross_entropy_long import cross_entropy_long_kernel
 from kernels.cross_entropy_total import cross_entropy_count, cross_entropy_finish
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
@@ -32,23 +35,22 @@ module = importlib.import_module("kernels.cross_entropy")  # the package has a f
 
 REDUCTIONS = ("mean", "sum", "none")
 NAN, INF = float("nan"), float("inf")
-LONG_KERNELS = {False: module.cross_entropy_long_kernel, True: module.cross_entropy_gradient_kernel}
+LONG_KERNELS = {False: cross_entropy_long_kernel, True: cross_entropy_gradient_kernel}
 
 
 @pytest.fixture(params=["whole", "walks"])
 def route(request, monkeypatch) -> str:
     """Rows held whole, or the kernels for long rows with small tiles, so that short rows take many steps."""
     if request.param == "walks":
-        plan = module.cross_entropy_plan
 
-        def small(n_columns: int, element_size: int, gradient: bool) -> tuple:
+        def small(n_columns: int, element_size: int, gradient: bool, few: bool) -> tuple:
             if n_columns < 16:
-                return plan(n_columns, element_size, gradient)
+                return cross_entropy_plan(n_columns, element_size, gradient, few)
             vector = 16 // element_size
             meta = {"LANES": 128 // vector, "VECTOR": vector, "num_warps": 1}
             return LONG_KERNELS[gradient], 1, 2, meta
 
-        monkeypatch.setattr(module, "cross_entropy_plan", small)
+        monkeypatch.setattr("kernels.cross_entropy_launch.cross_entropy_plan", small)
     return request.param
 
 
@@ -228,19 +230,23 @@ def test_many_rows_are_counted_and_summed(n_rows, device):
 
 
 @triton.jit
-def parts_kernel(values_ptr, parts_ptr, counts_ptr, loss_ptr):
-    part = tl.load(values_ptr + tl.program_id(0))
-    cross_entropy_finish(part, parts_ptr, counts_ptr, loss_ptr, 2.0)
+def parts_kernel(values_ptr, parts_ptr, arrived_ptr, loss_ptr, REDUCTION: tl.constexpr):
+    pid = tl.program_id(0)
+    cross_entropy_finish(tl.load(values_ptr + pid), pid % 3, parts_ptr, arrived_ptr, loss_ptr, REDUCTION)
 
 
-@pytest.mark.parametrize("programs", [1, 1023, 1024, 1030])
+@pytest.mark.parametrize("programs", [1, 511, 512, 1030])
 def test_the_parts_of_any_number_of_programs_are_summed(programs, device):
     values = random(programs, device=device)
-    parts, loss = torch.full((programs + 5,), NAN, device=device), torch.empty((), device=device)
-    counts = torch.zeros(33, dtype=torch.int32, device=device)
-    parts_kernel[(programs,)](values, parts, counts, loss)
-    torch.testing.assert_close(loss.double(), values.double().sum() / 2, rtol=1e-5, atol=1e-5)
-    assert torch.equal(parts[:programs], values) and parts[programs:].isnan().all()
+    counts = torch.arange(programs, device=device) % 3
+    arrived = torch.zeros(2, dtype=torch.int32, device=device)
+    for reduction in ("sum", "mean"):
+        parts, loss = torch.full((2 * programs + 5,), NAN, device=device), torch.empty((), device=device)
+        parts_kernel[(programs,)](values, parts, arrived, loss, reduction)
+        expected = values.double().sum() / (counts.sum() if reduction == "mean" else 1)
+        torch.testing.assert_close(loss.double(), expected, rtol=1e-5, atol=1e-5, equal_nan=True)
+        assert torch.equal(parts[: 2 * programs], torch.cat((values, counts))) and parts[2 * programs :].isnan().all()
+        assert not arrived.any()  # as the next launch must find it
 
 
 def test_the_sum_does_not_depend_on_who_arrives_last(device):

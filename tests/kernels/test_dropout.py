@@ -10,6 +10,7 @@ import triton.language as tl
 
 from kernels import dropout
 from kernels.dropout import dropout_flat, dropout_reference
+from kernels.parts import load_part
 from kernels.philox import philox_bits, philox_reference
 from tests.interpreter import only_touching
 from tests.kernels.numerics import DTYPES, VIEWS, assert_guard_untouched, guarded, poisoned, random
@@ -48,6 +49,30 @@ def test_the_bits_are_those_of_tritons_generator_and_of_the_reference(seed, star
     store_bits_kernel[(1,)](ours, theirs, seed, start, BLOCK=64, VECTOR=vector)
     assert torch.equal(ours, theirs)
     assert torch.equal(ours.long(), philox_reference(seed, 64, ours.device, start))
+
+
+@pytest.mark.parametrize("vector", [4, 8])
+def test_every_bit_of_a_counter_counts(vector, device):
+    """Read without a sign, these counters end at 2^64: all their upper halves have their highest bit set."""
+    ours, theirs = torch.empty(2, 64, dtype=torch.int32, device=device)
+    for start in (-64, -(2**40), -(2**62)):
+        store_bits_kernel[(1,)](ours, theirs, 12_345, start, BLOCK=64, VECTOR=vector)
+        assert torch.equal(ours, theirs)
+
+
+@triton.jit
+def store_squares_kernel(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    for whole in tl.static_range(2):
+        x = load_part(x_ptr, offsets, n_elements, whole == 1)
+        tl.store(y_ptr + whole * BLOCK + offsets, x * x, mask=offsets < n_elements)
+
+
+def test_a_part_is_loaded_as_float32(device):
+    """300 squared is beyond float16."""
+    x, y = torch.full((64,), 300.0, dtype=torch.float16, device=device), torch.empty(2, 64, device=device)
+    store_squares_kernel[(1,)](x, y, 64, BLOCK=64)
+    assert (y == 90_000).all()
 
 
 def test_the_first_bits_are_the_published_ones():

@@ -10,6 +10,7 @@ from kernels.gated_unit import gated_unit_backward_launch, gated_unit_launch, ga
 from kernels.geglu import geglu_reference
 from kernels.swiglu import swiglu_reference
 from tests.interpreter import only_touching
+from tests.kernels.accesses import unmasked
 from tests.kernels.activation_numerics import KINDS, rounded, slope_64, value_64
 from tests.kernels.numerics import (
     DTYPES,
@@ -144,6 +145,18 @@ def test_kernels_touch_their_elements_and_no_other(shape, kind, dtype, device):
     assert_gradients(dgate.view(shape), dup.view(shape), gate, up, dy, kind)
     assert_guard_untouched(dgate, gate_buffer)
     assert_guard_untouched(dup, up_buffer)
+
+
+def test_whole_blocks_need_no_mask(device):
+    """Under one whose limit 16 does not divide, a thread loads its elements one by one."""
+    gate, up, dy = inputs(2, 1024, device=device)
+    y, dgate, dup = (torch.empty_like(gate) for _ in range(3))
+    with unmasked(4, 2, device):
+        gated_unit_launch(gate, up, y)
+    assert_unit(y, gate, up, "silu")
+    with unmasked(6, 4, device):
+        gated_unit_backward_launch(gate, up, dy, dgate, dup)
+    assert_gradients(dgate, dup, gate, up, dy, "silu")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -4,11 +4,16 @@ import contextlib
 
 import pytest
 import torch
+import triton
+import triton.language as tl
 
 from kernels import gelu
+from kernels.activation import activated, activated_with_slope
 from kernels.gelu import gelu_flat, gelu_flat_backward, gelu_reference
-from kernels.gelu_bias import gelu_bias_backward, gelu_bias_forward
+from kernels.gelu_bias import gelu_bias_backward, gelu_bias_forward, gelu_bias_sums_kernel
 from tests.interpreter import only_touching
+from tests.kernels.accesses import unmasked
+from tests.kernels.activation_numerics import KINDS as ACTIVATIONS
 from tests.kernels.activation_numerics import rounded, slope_64, value_64
 from tests.kernels.numerics import (
     DTYPES,
@@ -188,6 +193,57 @@ def test_bias_kernels_touch_their_elements_and_no_other(shape, dtype, device):
     assert_within(line.view(shape), expected, rounded(expected, error, dtype))
     assert_bias_gradient(dbias, expected, error)
     assert_guard_untouched(line, buffer)
+
+
+def test_whole_blocks_need_no_mask(device):
+    """Under one whose limit 16 does not divide, a thread loads its elements one by one."""
+    x, dy = random(2048, device=device, scale=2), random(2048, device=device, seed=1)
+    y, dx = torch.empty_like(x), torch.empty_like(x)
+    with unmasked(2, 2, device):
+        gelu_flat(x, y)
+    assert_gelu(y, x, "none")
+    with unmasked(4, 2, device):
+        gelu_flat_backward(x, dy, dx)
+    expected, error = gradient_64(x, dy, "none")
+    assert_within(dx, expected, rounded(expected, error, dx.dtype))
+
+
+@triton.jit
+def store_activation_kernel(x_ptr, y_ptr, n_elements, KIND: tl.constexpr, BLOCK: tl.constexpr):
+    """The activation alone, the one beside its derivative, and that, one behind the other."""
+    offsets = tl.arange(0, BLOCK)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
+    value, slope = activated_with_slope(x, KIND)
+    tl.store(y_ptr + offsets, activated(x, KIND), mask=mask)
+    tl.store(y_ptr + n_elements + offsets, value, mask=mask)
+    tl.store(y_ptr + 2 * n_elements + offsets, slope, mask=mask)
+
+
+@pytest.mark.parametrize("kind", ACTIVATIONS)
+def test_the_activation_alone_and_beside_its_derivative(kind, device):
+    """Whoever writes a kernel may call either function; GELU's own gradient leaves the activation unused."""
+    x = torch.cat([torch.tensor([INF, 0.0, -0.0, -1e30, 1e30]), torch.linspace(-14, 14, 1001)]).to(device)
+    y = torch.empty(3, len(x), device=device)
+    store_activation_kernel[(1,)](x, y, len(x), KIND=kind, BLOCK=1024)
+    expected, error = value_64(x, kind)
+    for value in y[:2]:
+        assert_within(value, expected, rounded(expected, error, y.dtype))
+        assert torch.equal(value.signbit(), x.signbit())
+    # At infinity the slope is NaN.
+    expected, error = slope_64(x[1:], kind)
+    assert_within(y[2, 1:], expected, rounded(expected, error, y.dtype))
+
+
+def test_sums_far_apart_have_addresses_of_64_bits(device):
+    """Three rows over a little more than four gibibytes, of which the operating system hands out what is touched."""
+    n_columns = 2**30 + 64
+    sums = torch.empty(2 * n_columns + 32, dtype=torch.float16, device=device)
+    dbias = torch.empty(32, device=device)
+    for row in range(3):
+        sums[row * n_columns :][:32] = 2.0**row
+    gelu_bias_sums_kernel[(1,)](sums, dbias, 3, n_columns, ROWS=4, BLOCK=32)
+    assert (dbias == 7).all()
 
 
 @pytest.mark.parametrize("view", VIEWS)

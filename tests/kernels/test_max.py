@@ -1,6 +1,8 @@
 """kernels.max against PyTorch, to the last bit: values and indices, every dimension, every layout."""
 
+import contextlib
 import importlib
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -8,8 +10,9 @@ import torch
 
 from kernels import max as max_  # the builtin keeps its name here
 from kernels.max import max_reference
-from kernels.max_tile import max_planned
+from kernels.max_tile import max_kernel, max_planned
 from kernels.reduction import reduction_plan
+from tests.interpreter import addresses, check_addresses, only_touching
 from tests.kernels.numerics import DTYPES, VIEWS, assert_guard_untouched, guarded, poisoned, random
 from tests.needs import need_free_memory, needs
 
@@ -72,6 +75,63 @@ def test_the_kernel_touches_its_terms_and_nothing_else(tile, dim, low, device):
     assert torch.equal(index.view(expected.values.shape), expected.indices)
     assert_guard_untouched(y, buffer)
     assert (index_buffer[:1000] == 77).all() and (index_buffer[1000 + n :] == 77).all()
+
+
+@contextlib.contextmanager
+def each_read_once(x: torch.Tensor):
+    """Raise unless a kernel loads every element of `x` exactly once: these reads are all the time it takes."""
+    read: Counter[int] = Counter()
+
+    def noted(pointers):
+        read.update(pointers.tolist())
+        return pointers == pointers
+
+    with pytest.MonkeyPatch.context() as patch:
+        check_addresses(patch, "create_masked_load", noted)
+        yield
+    times = {read[address] for address in addresses([x])}
+    assert times == {1}, f"elements were read so many times: {sorted(times)}"
+
+
+@pytest.mark.parametrize("tile", [(4, 16, 1), (4, 16, 3), (16, 8, 2), (2, 32, 3)], ids=str)
+def test_every_result_is_stored_once_and_every_term_read_once(tile, device):
+    """Also where a mask hides it from the result: terms of rows that are not there, and an early last program."""
+    block_m, block_n, parts = tile
+    x = random(7, 100, device=device)
+    plan = reduction_plan(x.shape, x.stride(), 1, indices=True)
+    plan = replace(plan, block_m=block_m, block_n=block_n, parts=parts, num_warps=4)
+    y, partial = torch.empty(7, device=device), torch.empty(plan.scratch, device=device)
+    index, partial_index = (like.to(torch.int64) for like in (y, partial))
+    arrived = torch.zeros(plan.programs if parts > 1 else 0, dtype=torch.int32, device=device)
+    left = [partial, partial_index]
+    with contextlib.ExitStack() as watched:
+        if x.device.type == "cpu":
+            watched.enter_context(only_touching([x, *left], [y, index, arrived] + left * (parts > 1)))
+            watched.enter_context(each_read_once(x))
+        max_kernel[plan.grid](x, y, index, *left, arrived, *plan.sizes, **plan.meta, INDICES=True)
+    assert torch.equal(y, x.amax(1)) and torch.equal(index, x.argmax(1))
+
+
+def test_terms_far_apart_have_addresses_of_64_bits(device):
+    """Four terms over five gibibytes, of which the operating system hands out the few pages that are touched."""
+    memory = torch.empty(5 * 2**30, dtype=torch.uint8, device=device).view(torch.float16)
+    x = memory.as_strided((2, 4), (1, 2**29 + 2**28))
+    x.copy_(torch.tensor([[1.0, 2.0, 3.0, 4.0], [4.0, 1.0, 2.0, 3.0]]))
+    values, indices = max_(x, 1)
+    assert values.tolist() == [4, 4] and indices.tolist() == [3, 0]
+
+
+def test_an_index_has_64_bits(device):
+    """The first of many programs, alone: it looks at the first block and at what no whole block holds, far behind."""
+    n_terms, block, parts = 2**31 + 5, 4096, 2**19
+    x = torch.empty(n_terms, dtype=torch.float16, device=device)
+    x[:block] = 0
+    x[-5:] = 1
+    partial, index = torch.empty(1, device=device), torch.empty(1, dtype=torch.int64, device=device)
+    arrived = torch.zeros(1, dtype=torch.int32, device=device)
+    meta = {"OUTER": False, "BLOCK_M": 1, "BLOCK_N": block, "PARTS": 2, "STAGES": 1, "INDICES": True, "num_warps": 4}
+    max_kernel[(1, 1)](x, partial, index, partial, index, arrived, 0, n_terms, 1, 1, n_terms, parts, **meta)
+    assert partial.item() == 1 and index.item() == 2**31
 
 
 @pytest.mark.parametrize("terms", [1, 15, 16, 17, 32, 33, 96, 97])

@@ -1,6 +1,7 @@
-"""kernels.layer_norm and kernels.rms_norm against float64: whole rows on chip, long rows, and both ways back."""
+"""kernels.layer_norm and kernels.rms_norm against float64: rows on chip, long rows, split rows, and both ways back."""
 
 import contextlib
+import functools
 import math
 
 import pytest
@@ -9,14 +10,16 @@ import torch.nn.functional as F
 
 from kernels import layer_norm, rms_norm
 from kernels.layer_norm import layer_norm_reference
-from kernels.norm import NORM_BACKWARD_ROW, NORM_FORWARD_ROW
+from kernels.norm import NORM_BACKWARD_ROW, NORM_FORWARD_ROW, NORM_SPLIT
 from kernels.norm_backward import norm_tile_backward
 from kernels.norm_backward_long import norm_long_backward
 from kernels.norm_forward import norm_tile
 from kernels.norm_forward_long import norm_long
+from kernels.norm_forward_split import norm_split
 from kernels.rms_norm import rms_norm_reference
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
+    DTYPES,
     FLOAT32_EPS,
     VIEWS,
     assert_guard_untouched,
@@ -30,9 +33,10 @@ from tests.kernels.numerics import (
 from tests.needs import need_free_memory, needs
 
 NAMES = ("layer_norm", "rms_norm")
-FORWARD = {"tile": norm_tile, "long": norm_long}
-BACKWARD = {"tile": norm_tile_backward, "long": norm_long_backward}
+FORWARD = {"tile": norm_tile, "long": norm_long, "split": norm_split}
+BACKWARD = {"tile": norm_tile_backward, "long": norm_long_backward, "split": norm_long_backward}
 EPS = 1e-5
+NAN, INF = float("nan"), float("inf")
 
 
 def call(name: str, x, weight=None, bias=None, eps: float = EPS) -> torch.Tensor:
@@ -133,9 +137,41 @@ def within(reads: list, writes: list):
 
 @pytest.fixture
 def short_limits(monkeypatch):
-    """Send rows of more than 64 elements to the kernels for long ones."""
+    """Send rows of more than 64 elements to the kernels for long ones, as if they were many."""
     monkeypatch.setattr("kernels.norm.NORM_FORWARD_ROW", 64)
     monkeypatch.setattr("kernels.norm.NORM_BACKWARD_ROW", 64)
+    monkeypatch.setattr("kernels.norm.NORM_SPLIT", ((0, 64),))
+
+
+@pytest.fixture
+def small_parts(monkeypatch):
+    """Split a row into parts of a size that the interpreter can afford."""
+    monkeypatch.setattr("kernels.norm_forward_split.norm_split_block", lambda n: (32, 1) if n < 1000 else (1024, 4))
+
+
+@pytest.fixture
+def split_limits(monkeypatch, short_limits, small_parts):
+    """Split rows of more than 64 elements over programs, however many there are."""
+    monkeypatch.setattr("kernels.norm.NORM_SPLIT", ((2**40, 64),))
+
+
+@pytest.fixture(params=["tile", "long", "split"])
+def route(request):
+    """Send rows of more than 64 elements along each of the routes in turn."""
+    if request.param != "tile":
+        request.getfixturevalue({"long": "short_limits", "split": "split_limits"}[request.param])
+    return request.param
+
+
+def scratch_of(run, patch) -> list[torch.Tensor]:
+    """What `run` allocates for itself. From then on it is given the same tensors again, full of NaN."""
+    made: list[torch.Tensor] = []
+    empty = torch.empty
+    patch.setattr(torch, "empty", lambda *shape, **options: made.append(empty(*shape, **options)) or made[-1])
+    run()
+    again = iter([tensor.fill_(NAN) for tensor in made])
+    patch.setattr(torch, "empty", lambda *shape, **options: next(again))
+    return made
 
 
 SHAPES = [(1, 1), (9, 1), (1, 2), (600, 3), (37, 31), (33, 64), (10, 100), (3, 768), (5, 1000), (4, 1024), (2, 2049)]
@@ -165,9 +201,51 @@ def test_long_rows(name, dtype, rows, columns, device, short_limits):
 def test_the_routes_that_the_lengths_choose(device):
     """Rows on the second-load side of the one-kernel route, and rows that take the long way in both directions."""
     assert NORM_FORWARD_ROW == NORM_BACKWARD_ROW == 16384
-    for name, columns in (("rms_norm", 8200), ("layer_norm", 16385)):
+    for name, columns in (("rms_norm", 8200), ("layer_norm", 16385), ("layer_norm", 35_000)):
         x, dy = data(2, columns, torch.float32, device)
         assert_gradients(name, x, *parameters(name, columns, torch.float32, device), dy)
+
+
+def test_few_long_rows_are_split_over_programs(device, monkeypatch):
+    taken: list[str] = []
+    for route in FORWARD:
+        monkeypatch.setattr(f"kernels.norm.norm_{route}", lambda *arguments, route=route: taken.append(route))
+    for rows, columns in NORM_SPLIT:
+        taken.clear()
+        long = columns + 1
+        assert columns >= NORM_FORWARD_ROW and rows % 2 == 0
+        for shape in ((long,), (rows, long), (2, rows // 2, long), (rows + 1, long), (2, rows, long), (rows, columns)):
+            layer_norm(torch.zeros(shape, device=device))
+        assert taken == ["split", "split", "split", "long", "long", "long" if columns > NORM_FORWARD_ROW else "tile"]
+        rms_norm(torch.zeros(rows, long, device=device))
+        rms_norm(torch.zeros(1, NORM_FORWARD_ROW, device=device))
+        assert taken[6:] == ["split", "tile"]
+
+
+SPLIT = [("layer_norm", torch.float32, *shape) for shape in ((1, 65), (2, 96), (7, 130), (2, 3072), (3, 5000))]
+SPLIT += [(name, dtype, 3, 97) for name in NAMES for dtype in DTYPES] + [("rms_norm", torch.bfloat16, 3, 5000)]
+
+
+@pytest.mark.parametrize(("name", "dtype", "rows", "columns"), SPLIT)
+def test_split_rows(name, dtype, rows, columns, device, split_limits):
+    """Parts that a row fills, and a last one of a single element; the row's numbers serve the way back."""
+    x, dy = data(rows, columns, dtype, device)
+    x[:, : columns // 2] += 3  # so that the parts differ in their means
+    assert_gradients(name, x, *parameters(name, columns, dtype, device), dy)
+
+
+def test_views_of_split_rows(device, split_limits):
+    x = random(6, 80, device=device) + 1
+    for view in (x[::2, 1:-2], x.mT.contiguous().mT, x[:1].expand(3, -1), x[:3, :1].expand(-1, 70), x.view(2, 3, 80)):
+        kept = view.clone()
+        assert_norm(layer_norm(view), "layer_norm", view)
+        assert torch.equal(view, kept)
+
+
+def test_a_row_of_half_a_million(device):
+    """Past the length from which a part of a row is larger."""
+    x = random(1, 2**19 + 5, dtype=torch.float16, device=device) + 2
+    assert_norm(layer_norm(x), "layer_norm", x)
 
 
 @pytest.mark.parametrize("rows", [1, 2, 3, 8, 33])
@@ -183,12 +261,16 @@ TOUCHED = [
     ("tile", 64, 32),
     ("long", 5, 40),
     ("long", 2, 4099),
+    ("split", 1, 20),
+    ("split", 3, 64),
+    ("split", 5, 97),
+    ("split", 2, 4099),
 ]
 
 
 @pytest.mark.parametrize(("name", "dtype"), [("layer_norm", torch.float32), ("rms_norm", torch.bfloat16)])
 @pytest.mark.parametrize(("route", "rows", "columns"), TOUCHED)
-def test_kernels_touch_their_rows_and_nothing_else(name, route, rows, columns, dtype, device):
+def test_kernels_touch_their_rows_and_nothing_else(name, route, rows, columns, dtype, device, small_parts):
     values, dvalues = data(rows, columns, dtype, device)
     x, dy = poisoned(values), poisoned(dvalues, gap=7)
     weight, bias = (None if p is None else poisoned(p[None])[0] for p in parameters(name, columns, dtype, device))
@@ -197,8 +279,13 @@ def test_kernels_touch_their_rows_and_nothing_else(name, route, rows, columns, d
     (rstd, rstd_buffer), (mean, mean_buffer) = (guarded((1, rows), torch.float32, device) for _ in range(2))
     mean, written = (mean[0], [mean, rstd, y]) if exact.centered else (None, [rstd, y])
     reads = [t for t in (x, weight, bias) if t is not None]
-    with within(reads, written):
-        FORWARD[route](x, weight, bias, y, mean, rstd[0], EPS, exact.centered)
+    run = functools.partial(FORWARD[route], x, weight, bias, eps=EPS, centered=exact.centered)
+    spare = [None if t is None else torch.zeros_like(t) for t in (y, mean, rstd[0])]
+    with pytest.MonkeyPatch.context() as patch:
+        scratch = scratch_of(lambda: run(*spare), patch)
+        assert bool(scratch) == (route == "split")
+        with within([*reads, *scratch], [*written, *scratch]):
+            run(y, mean, rstd[0])
     assert_within(y, exact.y, exact.y_error())
     assert_within(rstd[0], exact.rstd[:, 0], 2 * (exact.rstd_error + 3 * FLOAT32_EPS) * exact.rstd[:, 0])
     assert_guard_untouched(y, buffer)
@@ -261,11 +348,8 @@ def test_views_that_negate(device):
     assert_norm(rms_norm(x, weight, EPS), "rms_norm", x, weight)
 
 
-@pytest.mark.parametrize("long", [False, True])
 @pytest.mark.parametrize(("weighted", "biased"), [(False, False), (False, True), (True, False), (True, True)])
-def test_parameters_are_optional(weighted, biased, long, device, request):
-    if long:
-        request.getfixturevalue("short_limits")
+def test_parameters_are_optional(weighted, biased, device, route):
     x, dy = data(5, 70, torch.float32, device)
     weight, bias = parameters("layer_norm", 70, torch.float32, device)
     weight, bias = weight if weighted else None, bias if biased else None
@@ -293,13 +377,10 @@ def test_gradients_of_some_inputs_only(wanted, long, device, request):
             assert_within(leaf.grad, value, error + FLOAT32_EPS * value.abs())
 
 
-@pytest.mark.parametrize("long", [False, True])
 @pytest.mark.parametrize(
     ("of_weight", "of_bias"), [(torch.float32, torch.float32), (torch.float32, torch.float16), (torch.float16, torch.float32)]
 )
-def test_parameters_of_another_dtype(of_weight, of_bias, long, device, request):
-    if long:
-        request.getfixturevalue("short_limits")
+def test_parameters_of_another_dtype(of_weight, of_bias, device, route):
     x, dy = data(5, 70, torch.float16, device)
     weight, bias = random(70, dtype=of_weight, device=device, seed=2), random(70, dtype=of_bias, device=device, seed=3)
     assert_gradients("layer_norm", x, weight, bias, dy)
@@ -330,42 +411,30 @@ def test_eps(device):
     torch.testing.assert_close(rms_norm(small.half()).float(), F.rms_norm(small.half().float(), (40,)), rtol=2e-3, atol=0)
 
 
-@pytest.mark.parametrize("long", [False, True])
-def test_rows_without_variance(long, device, request):
-    if long:
-        request.getfixturevalue("short_limits")
+def test_rows_without_variance(device, route):
     x = torch.full((2, 100), 3.0, device=device)
     assert torch.equal(layer_norm(x), torch.zeros_like(x))
     assert_norm(layer_norm(x / 7), "layer_norm", x / 7)
     assert torch.equal(rms_norm(torch.zeros_like(x)), torch.zeros_like(x))
 
 
-@pytest.mark.parametrize("long", [False, True])
-def test_a_mean_far_from_zero_costs_no_digits(long, device, request):
+def test_a_mean_far_from_zero_costs_no_digits(device, route):
     """Where the variance came from the squares of the elements themselves, nothing would be left of it."""
-    if long:
-        request.getfixturevalue("short_limits")
     x = (random(3, 5000, device=device) * 64).round() / 64
     shifted = x + 4096  # exact
     found, expected = layer_norm(shifted).double(), F.layer_norm(x.double(), (5000,))
     assert (found - expected).abs().max() < 4096 * 2 * FLOAT32_EPS * 2
 
 
-@pytest.mark.parametrize("long", [False, True])
-def test_an_outlier_in_front(long, device, request):
-    if long:
-        request.getfixturevalue("short_limits")
+def test_an_outlier_in_front(device, route):
     x = random(2, 5000, device=device)
     x[:, 0] = 1e6
     assert_norm(layer_norm(x), "layer_norm", x)
 
 
-NAN, INF = float("nan"), float("inf")
-
-
 @pytest.mark.parametrize("columns", [9, 100])
 @pytest.mark.parametrize("name", NAMES)
-def test_nan_and_infinity_as_in_the_formula(name, columns, device, short_limits):
+def test_nan_and_infinity_as_in_the_formula(name, columns, device, route):
     x = random(6, columns, device=device)
     x[1, 2], x[2, -1], x[3, 0], x[4, 1] = NAN, INF, -INF, INF
     x[4, 3] = -INF
@@ -386,20 +455,19 @@ def test_nan_in_a_gradient_stays_in_its_row(columns, device, short_limits):
     assert dweight.isnan().nonzero().tolist() == [[7]]
 
 
-@pytest.mark.parametrize("long", [False, True])
-def test_every_run_gives_the_same_bits(long, device, request):
-    if long:
-        request.getfixturevalue("short_limits")
-    x, dy = data(50, 100, torch.float32, device)
+def test_every_run_gives_the_same_bits(device, route):
+    x, dy = data(8 if route == "split" else 50, 100, torch.float32, device)
     leaves = [t.requires_grad_() for t in (x, *parameters("layer_norm", 100, torch.float32, device))]
     first, second = (torch.autograd.grad(layer_norm(*leaves), leaves, dy) for _ in range(2))
     assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
 
 
-@pytest.mark.parametrize("columns", [100, 1000])
+@pytest.mark.parametrize(("rows", "columns", "split"), [(64, 100, False), (64, 1000, False), (8, 5000, True)])
 @pytest.mark.parametrize("name", NAMES)
-def test_errors_are_no_larger_than_pytorch_s(name, columns, device):
-    x, dy = data(64, columns, torch.float32, device)
+def test_errors_are_no_larger_than_pytorch_s(name, rows, columns, split, device, request):
+    if split:
+        request.getfixturevalue("split_limits")
+    x, dy = data(rows, columns, torch.float32, device)
     weight, bias = parameters(name, columns, torch.float32, device)
     leaves = [t.requires_grad_() for t in (x, weight, bias) if t is not None]
     exact = Exact(name, x, weight, bias)
@@ -494,19 +562,25 @@ WIDE = [100, 500, 5000, 8192, 16_384, 50_257, 262_144]
 ON_THE_GPU = [("layer_norm", torch.bfloat16, n) for n in WIDE]
 ON_THE_GPU += [("layer_norm", torch.float32, n) for n in (2048, 8192, 16_384, 131_071)]
 ON_THE_GPU += [("rms_norm", torch.float16, n) for n in (128, 4096, 16_384)]
+ON_THE_GPU = [(*case, 97 if case[2] > 2048 else 2999) for case in ON_THE_GPU]
+FEW = [("layer_norm", n, rows) for n, rows in ((32_776, 64), (50_257, 33), (131_071, 5), (262_144, 64), (2**20 + 1, 2))]
+FEW += [("rms_norm", 50_257, 3), ("rms_norm", 262_144, 64)]
+ON_THE_GPU += [(name, dtype, *shape) for name, *shape in FEW for dtype in (torch.float32, torch.bfloat16)]
 
 
 @needs("cuda")
-@pytest.mark.parametrize(("name", "dtype", "columns"), ON_THE_GPU)
-def test_on_the_gpu_at_full_width(name, dtype, columns, device):
-    x, dy = data(97 if columns > 2048 else 2999, columns, dtype, device)
+@pytest.mark.parametrize(("name", "dtype", "columns", "rows"), ON_THE_GPU)
+def test_on_the_gpu_at_full_width(name, dtype, columns, rows, device):
+    x, dy = data(rows, columns, dtype, device)
     assert_gradients(name, x, *parameters(name, columns, dtype, device), dy)
 
 
 @needs("cuda")
-@pytest.mark.parametrize("columns", [256, 65_536])
-def test_more_than_two_to_the_31_elements(columns, device):
+@pytest.mark.parametrize(("columns", "few"), [(256, 0), (65_536, 0), (65_536, 2**31)])
+def test_more_than_two_to_the_31_elements(columns, few, device, monkeypatch):
+    """Long rows on the route of many and, as if so many were few, on the route that splits them."""
     need_free_memory(60)
+    monkeypatch.setattr("kernels.norm.NORM_SPLIT", ((few, NORM_SPLIT[0][1]),))
     rows, dtype = 2**31 // columns + 5, torch.bfloat16
     x = torch.randint(-8, 8, (rows, columns), device=device, dtype=dtype)
     leaves = [t.requires_grad_() for t in (x, *parameters("layer_norm", columns, dtype, device))]

@@ -45,13 +45,14 @@ def imports(path: Path) -> list[str]:
 
 
 def test_the_package_only_passes_names_on():
-    body = tree(PACKAGE / "__init__.py").body
+    *body, last = tree(PACKAGE / "__init__.py").body
     assert isinstance(body[0], ast.Expr), "a docstring first"
+    assert "recorded(globals()[name], in_graph)" in ast.unparse(last), "then every function gets its stand-in for graphs"
     for node in body[1:]:
         assigned = isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets]
         assert isinstance(node, ast.ImportFrom) or assigned in (["__all__"], ["__version__"]), ast.unparse(node)
     imported = [alias.name for node in body if isinstance(node, ast.ImportFrom) for alias in node.names]
-    assert sorted(imported) == sorted(kernels.__all__)
+    assert sorted(imported) == sorted([*kernels.__all__, "IN_GRAPHS", "recorded"])
 
 
 def test_no_two_modules_define_one_name():
@@ -75,7 +76,7 @@ def test_modules_say_what_they_are_for(path):
 def test_public_function_stands_in_the_module_of_its_name_with_its_reference(name):
     module = importlib.import_module(f"kernels.{name}")
     function, reference = getattr(module, name), getattr(module, f"{name}_reference")
-    assert getattr(kernels, name) is function
+    assert getattr(kernels, name).__wrapped__ is function
     assert list(inspect.signature(reference).parameters.items()) == list(inspect.signature(function).parameters.items())
     assert inspect.getdoc(reference)
     used = {node.id for node in ast.walk(ast.parse(inspect.getsource(reference))) if isinstance(node, ast.Name)}

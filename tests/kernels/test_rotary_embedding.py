@@ -5,12 +5,8 @@ import contextlib
 import pytest
 import torch
 
-from kernels.rotary_embedding import (
-    rotary_embedding,
-    rotary_embedding_forward,
-    rotary_embedding_launch,
-    rotary_embedding_reference,
-)
+from kernels.rotary_embedding import rotary_embedding, rotary_embedding_forward, rotary_embedding_reference
+from kernels.rotary_embedding_turn import rotary_embedding_launch
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
     DTYPES,
@@ -34,6 +30,16 @@ SHAPES = [
     (2, 9, 1, 3, 10),
     (1, 4, 0, 6, 8),
     (1, 33, 17, 1, 64),
+]
+# Half a head is no power of two: pairs are counted on from head to head, through blocks that end within a head.
+NARROW = [
+    (2, 12, 3, 5, 80),
+    (1, 1, 12, 9, 96),
+    (1, 3, 1, 3, 72),
+    (2, 12, 1, 7, 40),
+    (1, 43, 3, 3, 6),
+    (1, 3, 12, 1, 20),
+    (1, 2, 1, 3, 320),
 ]
 
 
@@ -88,7 +94,7 @@ def check(q, k, cos, sin):
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("wide", [False, True])
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("shape", SHAPES + NARROW, ids=str)
 def test_heads_of_any_shape(shape, wide, dtype, device):
     check(*heads(shape, dtype, device), *tables(shape[3], shape[4], dtype, device, wide=wide))
 
@@ -120,10 +126,11 @@ LAYOUTS = {
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_layouts(layout, device):
-    shape = (2, 5, 2, 7, 16)
+@pytest.mark.parametrize("width", [16, 80])
+def test_layouts(width, layout, device):
+    shape = (2, 5, 2, 7, width)
     q, k = (LAYOUTS[layout](x) for x in heads(shape, device=device))
-    cos, sin = tables(7, 16, device=device)
+    cos, sin = tables(7, width, device=device)
     check(q, k, cos, sin)
     dq, dk = (LAYOUTS[layout](x) for x in heads(shape, device=device, seed=3))
     leaf_q, leaf_k = q.detach().clone().requires_grad_(), k.detach().clone().requires_grad_()
@@ -151,7 +158,7 @@ def test_tables_of_any_layout(layout, device):
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("inverse", [False, True])
-@pytest.mark.parametrize("shape", [(2, 5, 3, 7, 16), (1, 9, 1, 5, 20)], ids=str)
+@pytest.mark.parametrize("shape", [(2, 5, 3, 7, 16), (1, 9, 1, 5, 20), (2, 4, 1, 3, 80)], ids=str)
 def test_kernel_touches_its_heads_and_nothing_else(shape, inverse, wide, dtype, device):
     batches, n_q, n_k, tokens, width = shape
     q, k = (poisoned(x, gap=gap) for x, gap in zip(heads(shape, dtype, device), (2, 5), strict=True))
@@ -165,6 +172,20 @@ def test_kernel_touches_its_heads_and_nothing_else(shape, inverse, wide, dtype, 
     assert_rotated(k_out, k, cos, sin, back=inverse)
     assert_guard_untouched(q_out, q_buffer)
     assert_guard_untouched(k_out, k_buffer)
+
+
+@pytest.mark.parametrize("odd", ["", "q", "k", "cos", "sin", "q_out", "k_out"])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16], ids=str)
+def test_one_tensor_of_odd_strides_among_aligned_ones(odd, dtype, device):
+    """Heads of 80 are read in vectors, whose length all strides must agree on."""
+    q, k = heads((2, 4, 1, 3, 80), dtype, device)
+    cos, sin = tables(3, 80, dtype, device, batch=(2,))
+    given = {"q": q, "k": k, "cos": cos, "sin": sin, "q_out": torch.full_like(q, NAN), "k_out": torch.full_like(k, NAN)}
+    if odd:
+        given[odd] = poisoned(given[odd], gap=3)
+    rotary_embedding_launch(*given.values(), False)
+    assert_rotated(given["q_out"], q, cos, sin)
+    assert_rotated(given["k_out"], k, cos, sin)
 
 
 def test_the_way_back_leads_back(device):

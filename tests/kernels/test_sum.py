@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from kernels import sum as sum_  # the builtin keeps its name here
+from kernels.arrivals import UNUSED, recorded_arrivals
 from kernels.reduction import reduction_plan
 from kernels.sum import sum_kernel, sum_planned, sum_reference
 from tests.interpreter import only_touching
@@ -311,6 +312,28 @@ def test_on_two_streams_and_in_a_graph(device):
         y.fill_(NAN)
         graph.replay()
         assert torch.equal(y, expected)
+    # Two graphs at once, on two streams, beside calls on a third: none may count the others' programs.
+    graphs, results = [torch.cuda.CUDAGraph() for _ in range(2)], []
+    for graph in graphs:
+        with torch.cuda.graph(graph):
+            results.append(sum_(x))
+    torch.cuda.synchronize()
+    for _ in range(50):
+        for graph, stream in zip(graphs, (first, second), strict=True):
+            with torch.cuda.stream(stream):
+                graph.replay()
+        found.append(sum_(x))
+    torch.cuda.synchronize()
+    assert all(torch.equal(y, expected) for y in (*results, *found))
+
+
+def test_every_recorded_launch_has_counters_of_its_own(monkeypatch):
+    x = torch.empty(1)
+    monkeypatch.setitem(UNUSED, x.get_device(), torch.zeros(10, dtype=torch.int32))
+    first, second, third = (recorded_arrivals(x, 4) for _ in range(3))
+    places = [t.data_ptr() + 4 * i for t in (first, second, third) for i in range(t.shape[0])]
+    assert len(set(places)) == 12 and not torch.cat((first, second, third)).any()
+    assert UNUSED[x.get_device()].shape[0] == 2  # too few for the third, which got new ones
 
 
 @needs("cuda")

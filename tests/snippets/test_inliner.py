@@ -179,6 +179,18 @@ def test_a_name_taken_from_the_package_is_the_module_s(tree):
     assert published(tree, PROGRAM.replace("kernels.area", "kernels")) == EXPECTED
 
 
+def test_a_definition_of_another_program_is_written_in_and_counts(tree):
+    text = PROGRAM.replace("from kernels.area import area", "from snippets.tiny.shape import area")
+    assert text != PROGRAM
+    shape = LIBRARY["kernels/area.py"] + "\nif __name__ == '__main__':\n    area(1)\n"
+    put(tree, {"snippets/tiny/shape.py": shape})
+    assert published(tree, text) == EXPECTED.replace("# From kernels/area.py", "# From snippets/tiny/shape.py")
+    code = [programs.snippet_path("tiny/area", tree)]
+    before = records.code_hash(code, tree)
+    put(tree, {"snippets/tiny/shape.py": shape.replace("**2", "**3")})
+    assert records.code_hash(code, tree) != before
+
+
 def test_two_imports_are_written_in_once_and_in_the_first_one_s_place(tree):
     program = PROGRAM.replace("area import area\n", "area import (\n    area,\n)\nfrom kernels.size import check\n")
     assert published(tree, program) == EXPECTED
@@ -342,8 +354,8 @@ def test_the_library_s_text_stands_letter_for_letter(name, texts):
     own = segments(snippet.read_text(encoding="utf-8"))
     library: dict[str, Any] = {}
     for path in records.closure([snippet]):
-        if path.parent.name == "kernels":
+        if path != snippet:
             library |= segments(path.read_text(encoding="utf-8"))
     taken = {key: text for key, text in segments(texts[name]).items() if key not in own}
     assert taken == {key: library[key] for key in taken}
-    assert bool(taken) == ("from kernels" in snippet.read_text(encoding="utf-8"))
+    assert bool(taken) == (re.search("^from (kernels|snippets)", snippet.read_text(encoding="utf-8"), re.MULTILINE) is not None)

@@ -1,0 +1,103 @@
+"""Layer norm and the linear layer after it.
+
+    y = n W^T + b,    n[i] = (x[i] - mean) * rstd * ln_weight[i] + ln_bias[i]
+
+For m rows of k numbers and n outputs it takes 2mnk floating-point operations. A layer norm of its own writes n and the
+product reads it again, 2mke bytes for e bytes a number.
+"""
+
+import torch
+
+from kernels.arguments import check_float_tensor, check_same_device
+from kernels.layer_norm import layer_norm
+from kernels.matmul import matmul
+from kernels.norm import check_norm_arguments
+
+
+def check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps) -> None:
+    """Raise TypeError or ValueError unless layer norm and a linear layer can be taken with these."""
+    check_norm_arguments(x, None, None, eps)
+    for name, parameter in (("ln_weight", ln_weight), ("ln_bias", ln_bias)):
+        if parameter is not None:
+            check_float_tensor(name, parameter)
+            if parameter.shape != x.shape[-1:]:
+                expected = f"shape {tuple(x.shape[-1:])}, the last dimension of x"
+                raise ValueError(f"{name}: expected {expected}, got {tuple(parameter.shape)}")
+            check_same_device(name, parameter, "x", x)
+    check_float_tensor("weight", weight)
+    if weight.dtype != x.dtype:
+        expected, found = (str(dtype).removeprefix("torch.") for dtype in (x.dtype, weight.dtype))
+        raise TypeError(f"weight: expected dtype {expected}, the dtype of x, got {found}")
+    if weight.ndim != 2 or weight.shape[1] != x.shape[-1]:
+        expected = f"two dimensions and {x.shape[-1]} columns, the last dimension of x"
+        raise ValueError(f"weight: expected {expected}, got shape {tuple(weight.shape)}")
+    check_same_device("weight", weight, "x", x)
+    if bias is not None:
+        check_float_tensor("bias", bias)
+        if bias.shape != weight.shape[:1]:
+            expected = f"shape {tuple(weight.shape[:1])}, one number for each row of weight"
+            raise ValueError(f"bias: expected {expected}, got {tuple(bias.shape)}")
+        check_same_device("bias", bias, "x", x)
+
+
+def layer_norm_linear(
+    x: torch.Tensor,
+    ln_weight: torch.Tensor | None,
+    ln_bias: torch.Tensor | None,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    eps: float = 1e-5,
+) -> torch.Tensor:
+    """Normalize every row of `x` and apply a linear layer, as `layer_norm` and `linear` of `torch.nn.functional` do.
+
+    Args:
+        x: A tensor of one dimension or more, the last of k numbers; float32, float16 or bfloat16.
+        ln_weight: What each element of a normalized row is multiplied by, of shape `(k,)`. None stands for ones.
+        ln_bias: What is added to it, likewise. None stands for zeros.
+        weight: The linear layer's matrix, of n rows and k columns, of the dtype of `x`.
+        bias: What is added to each output, of shape `(n,)`. None stands for zeros.
+        eps: Added to the variance, so that a constant row becomes zeros and not NaN.
+
+    Returns:
+        A tensor of the shape of `x`, but for n numbers in its last dimension, of the dtype of `x`. The mean is subtracted
+            before anything is multiplied, so that rows whose mean is far from zero lose no digits.
+
+    Raises:
+        TypeError: An argument is no tensor or has another dtype, the dtypes of `x` and `weight` differ, or `eps` is no
+            number.
+        ValueError: A shape does not fit that of `x` or `weight`, the tensors lie on different devices, or a CPU tensor
+            came while Triton's interpreter is off.
+
+    Differentiable, any number of times.
+
+    Bytes:
+        For m rows and e bytes a number, (3mk + nk)e read and (mk + mn)e written.
+
+    Flops:
+        2mnk for the product, and about 8mk for the norm.
+
+    Source:
+        J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer normalization", 2016 (arXiv:1607.06450).
+    """
+    check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps)
+    normal = layer_norm(x, ln_weight, ln_bias, eps).reshape(-1, x.shape[-1])
+    return matmul(normal, weight.mT, bias).view(*x.shape[:-1], weight.shape[0])
+
+
+# --8<-- [start:reference]
+def layer_norm_linear_reference(
+    x: torch.Tensor,
+    ln_weight: torch.Tensor | None,
+    ln_bias: torch.Tensor | None,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    eps: float = 1e-5,
+) -> torch.Tensor:
+    """The same operation in plain PyTorch."""
+    centered = x - x.mean(-1, keepdim=True)
+    normal = centered * torch.rsqrt(centered.square().mean(-1, keepdim=True) + eps)
+    normal = normal if ln_weight is None else normal * ln_weight
+    normal = normal if ln_bias is None else normal + ln_bias
+    y = normal @ weight.mT
+    return y if bias is None else y + bias
+# --8<-- [end:reference]

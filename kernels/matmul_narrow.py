@@ -1,0 +1,114 @@
+"""Matrix products on Hopper GPUs where one matrix is narrow, or the tiles of c are few and their sums long.
+
+Such a product reads one large matrix once, and the memory sets its time. The tensor cores of Hopper multiply 64 rows or more
+at a time, by as few as 8 columns. So the wide matrix gives the rows, whichever of the two it is, and of the narrow one no
+more columns are multiplied than there are. For a narrow a that means c transposed: each tile is turned at the end.
+
+With several programs a tile, each sums one stretch of the inner dimension and leaves its partial sums in memory. The last to
+finish adds them up in a fixed order, so the same input gives the same bits every time.
+"""
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+from kernels.arguments import INTERPRETED
+from kernels.arrivals import arrivals, findings
+from kernels.matmul_epilogue import Finish, matmul_activated, matmul_finished
+from kernels.matmul_hopper import descriptor
+
+
+# --8<-- [start:kernel]
+@triton.jit
+def matmul_narrow_kernel(
+    wide_desc,
+    narrow_desc,
+    c_ptr,
+    z_ptr,
+    bias_ptr,
+    scale_a_ptr,
+    scale_b_ptr,
+    partial_ptr,
+    arrived_ptr,
+    M,
+    N,
+    K,
+    c_stride,
+    part_blocks,
+    WIDE_T: tl.constexpr,
+    NARROW_T: tl.constexpr,
+    TURNED: tl.constexpr,
+    WIDEN: tl.constexpr,
+    ROW_SCALES: tl.constexpr,
+    ACTIVATION: tl.constexpr,
+    WIDE: tl.constexpr,
+    NARROW: tl.constexpr,
+    BLOCK_K: tl.constexpr,
+    PARTS: tl.constexpr,
+):
+    # This program owns one tile, and of its inner dimension part_blocks blocks.
+    tile, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
+    n_narrow = tl.cdiv(M if TURNED else N, NARROW)
+    wide, narrow = (tile // n_narrow * WIDE).to(tl.int32), (tile % n_narrow * NARROW).to(tl.int32)
+    start = (part * part_blocks * BLOCK_K).to(tl.int32)
+    stop = tl.minimum(start + part_blocks * BLOCK_K, K)
+    total = tl.zeros((WIDE, NARROW), tl.float32)
+    for k in range(start, stop, BLOCK_K):
+        x = wide_desc.load([k, wide]).T if WIDE_T else wide_desc.load([wide, k])  # [WIDE, BLOCK_K]
+        y = narrow_desc.load([narrow, k]).T if NARROW_T else narrow_desc.load([k, narrow])  # [BLOCK_K, NARROW]
+        if WIDEN:
+            x, y = x.to(tl.float32), y.to(tl.float32)
+        total = tl.dot(x, y, total)
+    last = True
+    if PARTS > 1:
+        # The partial sums are laid out as [PARTS, tiles, WIDE, NARROW].
+        n_tiles = tl.num_programs(0).to(tl.int64)
+        places = tl.arange(0, WIDE)[:, None] * NARROW + tl.arange(0, NARROW)[None, :]  # [WIDE, NARROW]
+        partial_ptrs = partial_ptr + tile * (WIDE * NARROW) + places  # [WIDE, NARROW]
+        tl.store(partial_ptrs + part * n_tiles * (WIDE * NARROW), total)
+        tl.debug_barrier()  # all of the tile is stored before this program reports
+        last = tl.atomic_add(arrived_ptr + tile, 1, sem="acq_rel") == PARTS - 1
+        if last:
+            # This program is the last. It adds up what all have left, in their fixed order.
+            total = tl.zeros((WIDE, NARROW), tl.float32)
+            for _ in tl.static_range(PARTS):
+                total += tl.load(partial_ptrs, cache_modifier=".cg")
+                partial_ptrs += n_tiles * (WIDE * NARROW)
+            tl.store(arrived_ptr + tile, 0)
+    if last:
+        wide_places, narrow_places = wide + tl.arange(0, WIDE), narrow + tl.arange(0, NARROW)  # [WIDE], [NARROW]
+        rows, columns = (narrow_places, wide_places) if TURNED else (wide_places, narrow_places)
+        c = total.T if TURNED else total  # [rows, columns]
+        c = matmul_finished(c, bias_ptr, scale_a_ptr, scale_b_ptr, rows, columns, M, N, ROW_SCALES)
+        offsets = rows.to(tl.int64)[:, None] * c_stride + columns[None, :]
+        mask = (rows < M)[:, None] & (columns < N)[None, :]
+        if z_ptr is not None:
+            tl.store(z_ptr + offsets, c, mask=mask)
+        tl.store(c_ptr + offsets, matmul_activated(c, ACTIVATION), mask=mask)
+# --8<-- [end:kernel]
+
+
+# --8<-- [start:launch]
+def matmul_narrow(
+    a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish, precision: str, configuration: dict[str, int]
+) -> torch.Tensor:
+    (m, k), n = a.shape, b.shape[1]
+    options: dict[str, Any] = dict(configuration)
+    turned = m < n
+    wide, narrow = (b.t(), a.t()) if turned else (a, b)
+    block_k, n_blocks = options["BLOCK_K"], -(-k // options["BLOCK_K"])
+    part_blocks = -(-n_blocks // options.pop("parts"))
+    n_tiles = -(-wide.shape[0] // options["WIDE"]) * -(-narrow.shape[1] // options["NARROW"])
+    grid = (n_tiles, -(-n_blocks // part_blocks))
+    partial = arrived = None
+    if grid[1] > 1:
+        partial, arrived = findings(a, grid[0] * grid[1] * options["WIDE"] * options["NARROW"]), arrivals(a, n_tiles)
+    descriptors = descriptor(wide, options["WIDE"], block_k), descriptor(narrow, block_k, options["NARROW"])
+    options |= {"WIDE_T": wide.stride(1) != 1, "NARROW_T": narrow.stride(1) != 1, "TURNED": turned, "PARTS": grid[1]}
+    options |= {"WIDEN": INTERPRETED, **finish.constants}
+    sizes = (m, n, k, c.stride(0), part_blocks)
+    matmul_narrow_kernel[grid](*descriptors, c, *finish[:4], partial, arrived, *sizes, **options)
+    return c
+# --8<-- [end:launch]

@@ -1,0 +1,184 @@
+"""Which kernel serves a matrix product, with which tiles, and why.
+
+The configurations here were found by measurement and ship with the library: nothing is searched for at run time. They are
+kept by family of GPU. A GPU that no family names gets small tiles, which every GPU has room for.
+"""
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import torch
+import triton
+
+
+@dataclass(frozen=True)
+class MatmulPlan:
+    """The kernel that serves a product (`tiled`, `split`, `hopper` or `narrow`), how it is launched, and why, in words.
+
+    `copies` says of a and of b whether it is copied first, to rows that begin at multiples of 16 bytes.
+    """
+
+    kernel: str
+    configuration: dict[str, int]
+    reason: str
+    copies: tuple[bool, bool] = (False, False)
+
+
+NAMES = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages")
+HOPPER_NAMES = (*NAMES, "DESCRIPTOR_STORE")
+NARROW_NAMES = ("WIDE", "NARROW", "BLOCK_K", "num_warps", "num_stages")
+# Below so many products, the host's time for making descriptors is too large a share.
+WORTH_DESCRIPTORS = 2**24
+# From so many products on, a copy of a matrix that no wide load can read costs less than it saves.
+WORTH_A_COPY = 2**28
+
+# Tiles by family and arithmetic, the largest first. The first that gives the GPU enough programs is taken, or the last.
+TILES: dict[str, dict[str, list[tuple[int, ...]]]] = {
+    "sm_80": {
+        "half": [(128, 256, 32, 8, 8, 3), (128, 128, 32, 8, 4, 4), (64, 64, 64, 8, 4, 4)],
+        "tf32": [(128, 128, 32, 8, 8, 3), (64, 64, 32, 8, 4, 4)],
+        "ieee": [(128, 128, 16, 8, 8, 3), (64, 64, 16, 8, 4, 3)],
+    },
+    "sm_90": {
+        "half": [(128, 256, 64, 8, 8, 3), (128, 128, 64, 8, 8, 4), (64, 128, 64, 8, 4, 4), (64, 64, 128, 8, 4, 3)],
+        "tf32": [(128, 128, 32, 8, 8, 4), (64, 64, 32, 8, 4, 3)],
+        "ieee": [(128, 128, 16, 8, 8, 3), (64, 64, 16, 8, 4, 3)],
+        "fp8": [(128, 128, 128, 8, 8, 4), (64, 64, 128, 8, 4, 4)],
+    },
+    "sm_100": {
+        "half": [(128, 256, 64, 8, 8, 3), (128, 128, 64, 8, 8, 4), (64, 128, 64, 8, 4, 4), (64, 64, 128, 8, 4, 3)],
+        "tf32": [(128, 128, 32, 8, 8, 4), (64, 64, 32, 8, 4, 3)],
+        "ieee": [(128, 128, 16, 8, 8, 3), (64, 64, 16, 8, 4, 3)],
+        "fp8": [(128, 128, 128, 8, 8, 4), (64, 64, 128, 8, 4, 4)],
+    },
+    "default": {
+        "half": [(64, 128, 32, 8, 4, 3), (64, 64, 32, 8, 4, 3)],
+        "tf32": [(64, 64, 32, 8, 4, 3)],
+        "ieee": [(64, 64, 16, 8, 4, 3)],
+        "fp8": [(64, 128, 64, 8, 4, 3), (64, 64, 64, 8, 4, 3)],
+    },
+}
+
+# The same for the Hopper kernel, with whether a descriptor stores. No warps specialize: on an H200 with Triton 3.6.0, results
+# were wrong wherever they did and a tile was stored by pointers, and no faster where they were right.
+HOPPER_TILES: dict[str, list[tuple]] = {
+    "half": [
+        (128, 256, 64, 8, 8, 3, True),
+        (128, 128, 64, 8, 8, 4, True),
+        (64, 128, 128, 8, 4, 4, False),
+        (64, 64, 128, 8, 4, 4, False),
+    ],
+    "fp8": [(128, 256, 128, 8, 8, 3, True), (128, 128, 128, 8, 8, 4, True), (64, 128, 256, 8, 4, 3, False)],
+}
+# Tiles of products with one narrow matrix, by its columns: the widest that takes no more, 16-bit and then 8-bit floats.
+NARROW_TILES: dict[str, dict[int, tuple[int, ...]]] = {
+    "half": {16: (64, 16, 256, 4, 4), 32: (64, 32, 128, 4, 6), 64: (64, 64, 128, 4, 6), 128: (64, 128, 64, 4, 8)},
+    "fp8": {16: (64, 16, 256, 4, 6), 32: (64, 32, 256, 4, 6), 64: (64, 64, 256, 4, 6), 128: (64, 128, 128, 4, 8)},
+}
+
+
+def matmul_kind(dtype: torch.dtype) -> str:
+    """How products of a dtype are computed: `half`, `fp8`, and for float32 `tf32` or `ieee` as PyTorch's setting says."""
+    if dtype == torch.float32:
+        return "tf32" if torch.backends.cuda.matmul.fp32_precision == "tf32" else "ieee"
+    return "half" if dtype.itemsize == 2 else "fp8"
+
+
+@lru_cache
+def matmul_family(device: torch.device) -> tuple[str, int]:
+    """The family of a GPU whose configurations are used, and how many multiprocessors it has."""
+    if device.type != "cuda":
+        return "default", 4
+    properties = torch.cuda.get_device_properties(device)
+    exact = {(8, 0): "sm_80", (9, 0): "sm_90", (10, 0): "sm_100", (10, 3): "sm_100"}
+    return exact.get((properties.major, properties.minor), "default"), properties.multi_processor_count
+
+
+def matmul_layout(matrix: torch.Tensor) -> str:
+    """Which of its lines a descriptor can load: `rows`, `columns`, or none (an empty string)."""
+    row, column = matrix.stride()
+    step = 16 // matrix.element_size()
+    if matrix.data_ptr() % 16 == 0:
+        if column == 1 and row >= matrix.shape[1] and row % step == 0:
+            return "rows"
+        if row == 1 and column >= matrix.shape[0] and column % step == 0:
+            return "columns"
+    return ""
+
+
+def matmul_plan(a: torch.Tensor, b: torch.Tensor) -> MatmulPlan:
+    """Say which kernel computes `a @ b`, with which configuration, and why."""
+    kind, (family, processors) = matmul_kind(a.dtype), matmul_family(a.device)
+    return planned(*a.shape, b.shape[1], kind, matmul_layout(a), matmul_layout(b), family, processors)
+
+
+def aligned_copy(matrix: torch.Tensor) -> torch.Tensor:
+    """A copy whose rows begin at multiples of 16 bytes."""
+    rows, columns = matrix.shape
+    step = 16 // matrix.element_size()
+    copy = torch.empty((rows, -(-columns // step) * step), dtype=matrix.dtype, device=matrix.device)[:, :columns]
+    return copy.copy_(matrix)
+
+
+def pick(tiles: list[tuple[int, ...]], m: int, n: int, processors: int) -> tuple[tuple[int, ...], int]:
+    """The first tile that gives the GPU enough programs, or the last; and how many of it c has."""
+    for tile in tiles:
+        n_tiles = -(-m // tile[0]) * -(-n // tile[1])
+        if n_tiles >= processors * 3 // 4:
+            break
+    return tile, n_tiles
+
+
+def split_tile(m: int, n: int, kind: str, family: str) -> tuple[int, ...]:
+    """The tile of a product that is split: as narrow as the matrix, because only its bytes matter."""
+    block_m, block_n = (min(max(triton.next_power_of_2(size), 16), 128) for size in (m, n))
+    num_stages = 3 if family == "default" else 4
+    narrow = 1 if kind != "tf32" else 2  # so that float32 takes no more shared memory
+    if block_m <= 32:
+        return block_m, min(block_n, 64), 128 // narrow, 8, 4, num_stages
+    if block_n <= 32:
+        return min(block_m, 64), block_n, 128 // narrow, 8, 4, num_stages
+    return block_m, block_n, 64 // narrow, 8, 8 if block_m == 128 else 4, num_stages
+
+
+def narrow_plan(m: int, k: int, n: int, kind: str, processors: int) -> MatmulPlan | None:
+    """A plan for products that read one large matrix, or whose tiles are few and their sums long; None for all others."""
+    narrow, wide = sorted((m, n))
+    if narrow <= 128:
+        tile = next(tile for columns, tile in NARROW_TILES[kind].items() if narrow <= columns)
+    else:
+        block_k = 64 if kind == "half" else 128
+        large = -(-m // 128) * -(-n // 128)
+        if 2 * large > processors or k < 64 * block_k:
+            return None
+        tile = (128, 128, block_k, 4, 6) if large >= 16 else (64, 64, 2 * block_k, 4, 6)
+    n_tiles, n_blocks = -(-wide // tile[0]) * -(-narrow // tile[1]), -(-k // tile[2])
+    parts = max(1, min(processors // n_tiles, n_blocks // 4))
+    shared = f"{parts} programs share each tile" if parts > 1 else "each tile is one program's"
+    reason = f"The wide matrix gives the rows of {n_tiles} tiles for {processors} multiprocessors: {shared}."
+    return MatmulPlan("narrow", dict(zip(NARROW_NAMES, tile, strict=True)) | {"parts": parts}, reason)
+
+
+@lru_cache(maxsize=4096)
+def planned(m: int, k: int, n: int, kind: str, a_layout: str, b_layout: str, family: str, processors: int) -> MatmulPlan:
+    if kind == "half" and m * k * n >= WORTH_A_COPY and not (a_layout and b_layout):
+        whole = planned(m, k, n, kind, a_layout or "rows", b_layout or "rows", family, processors)
+        reason = f"{whole.reason} Rows that begin at no multiple of 16 bytes are copied first."
+        return replace(whole, reason=reason, copies=(not a_layout, not b_layout))
+    laid = kind == "half" and a_layout and b_layout or (kind, a_layout, b_layout) == ("fp8", "rows", "columns")
+    if family == "sm_90" and laid and m * k * n >= WORTH_DESCRIPTORS:
+        if plan := narrow_plan(m, k, n, kind, processors):
+            return plan
+        tile, n_tiles = pick(HOPPER_TILES[kind], m, n, processors)
+        reason = f"Descriptors can load both matrices, and {n_tiles} tiles occupy {processors} multiprocessors."
+        return MatmulPlan("hopper", dict(zip(HOPPER_NAMES, tile, strict=True)) | {"programs": processors}, reason)
+    tile = split_tile(m, n, kind, family)
+    n_tiles, n_blocks = -(-m // tile[0]) * -(-n // tile[1]), -(-k // tile[2])
+    if min(m, n) <= 128 and n_tiles <= 4 * processors and n_blocks >= 16 or 2 * n_tiles <= processors and n_blocks >= 64:
+        parts = min(max(2 * processors // n_tiles, 1), n_blocks // 4)
+        if parts > 1 and kind != "ieee":
+            reason = f"{n_tiles} tiles leave {processors} multiprocessors idle or waiting: {parts} programs share each tile."
+            return MatmulPlan("split", dict(zip(NAMES, tile, strict=True)) | {"parts": parts}, reason)
+    tile, n_tiles = pick(TILES[family][kind], m, n, processors)
+    reason = f"The portable kernel, with a tile of {family} that gives {processors} multiprocessors {n_tiles} programs."
+    return MatmulPlan("tiled", dict(zip(NAMES, tile, strict=True)), reason)

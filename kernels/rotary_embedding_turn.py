@@ -1,0 +1,142 @@
+"""The kernel of `kernels.rotary_embedding`, and its launch: queries and keys are turned by one grid of programs.
+
+A program owns a few neighboring tokens. Where half a head is a power of two, it owns a few whole heads, and loads the
+tokens' rows of the table once for all of them. Any other half would leave lanes of a block idle. There the pairs are
+counted on from head to head, a program owns a block of them, and each lane loads the part of the table that its pairs
+need; neighboring lanes that need the same are served by one read.
+"""
+
+import math
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def rotary_embedding_turn(
+    x_ptr,
+    out_ptr,
+    x_head_stride,
+    x_token_stride,
+    out_head_stride,
+    out_token_stride,
+    n_heads,
+    group,
+    tokens,
+    pairs,
+    mask,
+    cos,
+    sin,
+    second_cos,
+    second_sin,
+    HALF: tl.constexpr,
+    HEADS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    VECTOR: tl.constexpr,
+):
+    """Turn a group's pairs, for a few tokens; the second number of a pair lies HALF behind the first."""
+    if BLOCK == HALF:
+        heads = (group * HEADS + tl.arange(0, HEADS))[:, None]  # [HEADS, 1]
+    else:
+        heads = ((group * BLOCK + tl.arange(0, BLOCK)) // HALF)[None, :]  # [1, BLOCK]
+    mask = mask[:, None, :] & (heads < n_heads)[None, :, :]  # [TOKENS, HEADS, 1] or [TOKENS, 1, BLOCK]
+    heads, tokens, pairs = heads[None, :, :], tokens[:, None, None], pairs[None, None, :]
+    x_ptrs = x_ptr + (tokens * x_token_stride + heads * x_head_stride) * VECTOR + pairs
+    first = tl.load(x_ptrs, mask=mask, other=0.0).to(tl.float32)  # [TOKENS, HEADS, BLOCK]
+    second = tl.load(x_ptrs + HALF, mask=mask, other=0.0).to(tl.float32)  # [TOKENS, HEADS, BLOCK]
+    out_ptrs = out_ptr + (tokens * out_token_stride + heads * out_head_stride) * VECTOR + pairs
+    tl.store(out_ptrs, first * cos - second * sin, mask=mask)
+    tl.store(out_ptrs + HALF, second * second_cos + first * second_sin, mask=mask)
+
+
+@triton.jit
+def rotary_embedding_kernel(
+    q_ptr,
+    k_ptr,
+    cos_ptr,
+    sin_ptr,
+    q_out_ptr,
+    k_out_ptr,
+    q_batch_stride,
+    q_head_stride,
+    q_token_stride,
+    k_batch_stride,
+    k_head_stride,
+    k_token_stride,
+    q_out_batch_stride,
+    q_out_head_stride,
+    q_out_token_stride,
+    k_out_batch_stride,
+    k_out_head_stride,
+    k_out_token_stride,
+    cos_batch_stride,
+    cos_token_stride,
+    sin_batch_stride,
+    sin_token_stride,
+    n_batches,
+    n_tokens,
+    n_q_heads,
+    n_k_heads,
+    q_groups,
+    HALF: tl.constexpr,
+    WIDE: tl.constexpr,
+    INVERSE: tl.constexpr,
+    TOKENS: tl.constexpr,
+    HEADS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    VECTOR: tl.constexpr,
+):
+    # This program owns TOKENS neighboring tokens, and a group of pairs of the queries or of the keys: those of HEADS whole
+    # heads, or BLOCK pairs, counted on from head to head. All strides are counted in vectors of VECTOR numbers, so that
+    # the compiler knows what divides them.
+    group = tl.program_id(0).to(tl.int64)
+    tokens = tl.program_id(1).to(tl.int64) * TOKENS + tl.arange(0, TOKENS)  # [TOKENS]
+    mask = (tokens < n_tokens)[:, None]  # [TOKENS, 1]
+    pairs = tl.arange(0, BLOCK)  # [BLOCK]
+    if BLOCK != HALF:
+        pairs = (tl.where(group < q_groups, group, group - q_groups) * BLOCK + pairs) % HALF  # [BLOCK]
+    for batch in range(tl.program_id(2).to(tl.int64), n_batches, tl.num_programs(2)):
+        cos_ptrs = cos_ptr + batch * cos_batch_stride * VECTOR + tokens[:, None] * cos_token_stride * VECTOR + pairs[None, :]
+        sin_ptrs = sin_ptr + batch * sin_batch_stride * VECTOR + tokens[:, None] * sin_token_stride * VECTOR + pairs[None, :]
+        cos = tl.load(cos_ptrs, mask=mask, other=0.0).to(tl.float32)[:, None, :]  # [TOKENS, 1, BLOCK]
+        sin = tl.load(sin_ptrs, mask=mask, other=0.0).to(tl.float32)[:, None, :]  # [TOKENS, 1, BLOCK]
+        second_cos, second_sin = cos, sin
+        if WIDE:
+            second_cos = tl.load(cos_ptrs + HALF, mask=mask, other=0.0).to(tl.float32)[:, None, :]
+            second_sin = tl.load(sin_ptrs + HALF, mask=mask, other=0.0).to(tl.float32)[:, None, :]
+        if INVERSE:
+            sin, second_sin = -second_sin, -sin
+        tile = (tokens, pairs, mask, cos, sin, second_cos, second_sin)
+        if group < q_groups:
+            x_ptr = q_ptr + batch * q_batch_stride * VECTOR
+            out_ptr = q_out_ptr + batch * q_out_batch_stride * VECTOR
+            strides = (q_head_stride, q_token_stride, q_out_head_stride, q_out_token_stride)
+            rotary_embedding_turn(x_ptr, out_ptr, *strides, n_q_heads, group, *tile, HALF, HEADS, BLOCK, VECTOR)
+        else:
+            x_ptr = k_ptr + batch * k_batch_stride * VECTOR
+            out_ptr = k_out_ptr + batch * k_out_batch_stride * VECTOR
+            strides = (k_head_stride, k_token_stride, k_out_head_stride, k_out_token_stride)
+            rotary_embedding_turn(x_ptr, out_ptr, *strides, n_k_heads, group - q_groups, *tile, HALF, HEADS, BLOCK, VECTOR)
+
+
+def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
+    n_batches, n_q_heads, n_tokens, width = q.shape
+    n_k_heads = k.shape[1]
+    half, shared = width // 2, cos.shape[0] == 1
+    strides = (*q.stride()[:3], *k.stride()[:3], *q_out.stride()[:3], *k_out.stride()[:3])
+    strides += (0 if shared else cos.stride(0), cos.stride(1), 0 if shared else sin.stride(0), sin.stride(1))
+    vector, block = 1, half
+    if half & (half - 1):
+        vector = math.gcd(16 // q.element_size(), half, *strides)
+        strides = tuple(stride // vector for stride in strides)
+        block = 128 if vector == 1 else 64 * vector
+        heads, tokens, num_warps = 1, 1, 1
+    else:
+        heads, tokens, num_warps = (8, 2, 4) if half <= 32 else (4, 4, 1) if half <= 64 else (4, 2, 1)
+    tokens = max(tokens, triton.next_power_of_2((n_tokens + 65534) // 65535))  # a grid is no longer along its second axis
+    q_groups, k_groups = (triton.cdiv(n * half, heads * block) for n in (n_q_heads, n_k_heads))
+    grid = (q_groups + k_groups, triton.cdiv(n_tokens, tokens), min(n_batches, 65535))
+    sizes = (n_batches, n_tokens, n_q_heads, n_k_heads, q_groups)
+    meta = {"HALF": half, "WIDE": cos.shape[2] != half, "INVERSE": inverse, "TOKENS": tokens, "HEADS": heads, "BLOCK": block}
+    meta |= {"VECTOR": vector, "num_warps": num_warps}
+    rotary_embedding_kernel[grid](q, k, cos, sin, q_out, k_out, *strides, *sizes, **meta)

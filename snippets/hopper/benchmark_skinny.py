@@ -1,0 +1,38 @@
+"""Time kernels.matmul where a matrix is narrow or the inner dimension long, beside cuBLAS and torch.compile."""
+# needs: cuda
+import sys
+
+import torch
+
+if not torch.cuda.is_available():
+    print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
+    sys.exit(2)
+
+from kernels.benchmark import Benchmark
+from kernels.matmul import matmul
+from kernels.matmul_plan import matmul_plan
+
+SHAPES = [(m, 8192, 8192) for m in (1, 16, 32, 64, 128)] + [(512, 512, 65536), (256, 256, 65536), (64, 4096, 14336)]
+
+benchmark = Benchmark()
+for m, n, k in SHAPES:
+    torch.compiler.reset()
+    a = torch.randn(m, k, device="cuda", dtype=torch.bfloat16)
+    rows = torch.randn(k, n, device="cuda", dtype=torch.bfloat16)
+    columns = rows.t().contiguous().t()
+    default = torch.compile(torch.matmul, dynamic=False)
+    functions = {
+        "blockwise_nn": lambda: matmul(a, rows),
+        "blockwise_nt": lambda: matmul(a, columns),
+        "eager": lambda: a @ rows,
+        "eager_nt": lambda: a @ columns,
+        "compile": lambda: default(a, rows),
+    }
+    if m in (16, 64, 512):
+        searched = torch.compile(torch.matmul, dynamic=False, mode="max-autotune-no-cudagraphs")
+        functions["compile_max"] = lambda: searched(a, rows)
+    moved = (m * k + k * n + m * n) * 2
+    plan = matmul_plan(a, rows)
+    route = {"kernel": plan.kernel, **plan.configuration}
+    benchmark.case("mm", "fwd", f"{m}x{n}x{k}", a.dtype, moved, 2 * m * n * k, functions, a @ rows, route)
+benchmark.finish()

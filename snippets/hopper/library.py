@@ -1,0 +1,49 @@
+"""The library's two kernels for Hopper, each launched on a small product with tiles that do not divide it."""
+import os
+
+import torch
+
+if not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
+    print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
+
+# --8<-- [start:imports]
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from triton.tools.tensor_descriptor import TensorDescriptor
+
+from kernels.arguments import INTERPRETED
+from kernels.arrivals import arrivals, findings
+from kernels.matmul_epilogue import Finish, matmul_activated, matmul_finished, matmul_tile
+from kernels.matmul_hopper import descriptor
+# --8<-- [end:imports]
+
+from kernels.matmul_hopper import matmul_hopper
+from kernels.matmul_narrow import matmul_narrow
+
+# --8<-- [start:hopper]
+device = "cuda" if torch.cuda.is_available() else "cpu"
+a = torch.randint(-4, 5, (200, 136), device=device).half()
+b = torch.randint(-4, 5, (136, 328), device=device).half()
+c, bias = torch.empty(200, 328, device=device).half(), torch.arange(328, device=device).half()
+expected = (a.float() @ b.float() + bias).half()
+sides = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "GROUP_M": 8, "num_warps": 4, "num_stages": 3}
+for way in ({"DESCRIPTOR_STORE": True}, {"DESCRIPTOR_STORE": False}):
+    matmul_hopper(a, b, c.zero_(), Finish(bias=bias), "tf32", sides | way | {"programs": 4})
+    print(torch.equal(c, expected))
+    #> True
+    #> True
+# --8<-- [end:hopper]
+
+# --8<-- [start:narrow]
+few, sides = a[:10], {"WIDE": 64, "NARROW": 16, "BLOCK_K": 64, "num_warps": 4, "num_stages": 3}
+for parts in (1, 2):
+    c = torch.zeros(10, 328, device=device).half()
+    matmul_narrow(few, b, c, Finish(bias=bias), "tf32", sides | {"parts": parts})
+    print(parts, torch.equal(c, expected[:10]))
+    #> 1 True
+    #> 2 True
+# --8<-- [end:narrow]

@@ -1,0 +1,122 @@
+"""The library's functions, one by one: in a compiled graph, forward and backward, and what a call costs the host."""
+# needs: cuda
+import sys
+
+import torch
+
+if not torch.cuda.is_available():
+    print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
+    sys.exit(2)
+
+import triton
+
+from kernels.add import add
+from kernels.benchmark import keep
+from kernels.cross_entropy import cross_entropy
+from kernels.dropout import dropout
+from kernels.geglu import geglu
+from kernels.gelu import gelu
+from kernels.layer_norm import layer_norm
+from kernels.layer_norm_linear import layer_norm_linear
+from kernels.matmul import matmul
+from kernels.operators import recorded
+from kernels.operators_cross_entropy import cross_entropy_in_graph
+from kernels.operators_dropout import dropout_in_graph
+from kernels.operators_elements import add_in_graph, geglu_in_graph, gelu_in_graph, swiglu_in_graph
+from kernels.operators_products import layer_norm_linear_in_graph, matmul_in_graph
+from kernels.operators_rotary import rotary_embedding_in_graph
+from kernels.operators_rows import layer_norm_in_graph, rms_norm_in_graph, softmax_in_graph
+from kernels.rms_norm import rms_norm
+from kernels.rotary_embedding import rotary_embedding
+from kernels.softmax import softmax
+from kernels.swiglu import swiglu
+from snippets.inductor.captured import queued_us
+
+
+def of(*shape, scale=1.0):
+    return torch.randn(*shape, device="cuda").bfloat16() * scale
+
+
+x, y, w, b = of(64, 256), of(64, 256), of(256), of(256)
+square, target = of(256, 256, scale=1 / 16), torch.randint(0, 256, (64,), device="cuda")
+q, k, tables = of(1, 8, 64, 64), of(1, 2, 64, 64), (of(64, 32), of(64, 32))
+CASES = {
+    "add": (add, add_in_graph, (x, y)),
+    "gelu": (gelu, gelu_in_graph, (x, b)),
+    "swiglu": (swiglu, swiglu_in_graph, (x, y)),
+    "geglu": (geglu, geglu_in_graph, (x, y)),
+    "dropout": (dropout, dropout_in_graph, (x, 0.1, 7)),
+    "softmax": (softmax, softmax_in_graph, (x,)),
+    "layer_norm": (layer_norm, layer_norm_in_graph, (x, w, b)),
+    "rms_norm": (rms_norm, rms_norm_in_graph, (x, w)),
+    "cross_entropy": (cross_entropy, cross_entropy_in_graph, (x, target)),
+    "rotary_embedding": (rotary_embedding, rotary_embedding_in_graph, (q, k, *tables)),
+    "matmul": (matmul, matmul_in_graph, (x, square, b, "gelu")),
+    "layer_norm_linear": (layer_norm_linear, layer_norm_linear_in_graph, (x, w, b, square, b)),
+}
+
+
+def bare(call):
+    """The launches that a call makes, with the allocation of its results, and nothing else of it."""
+    launches, run = [], triton.runtime.JITFunction.run
+
+    def noted(kernel, *arguments, grid, **options):
+        launches.append((kernel[grid], arguments, {key: value for key, value in options.items() if key != "warmup"}))
+        return run(kernel, *arguments, grid=grid, **options)
+
+    triton.runtime.JITFunction.run = noted
+    results = call()
+    triton.runtime.JITFunction.run = run
+    results = results if isinstance(results, tuple) else (results,)
+
+    def launch():
+        for result in results:
+            torch.empty_like(result)
+        for kernel, arguments, options in launches:
+            kernel(*arguments, **options)
+
+    return launch
+
+
+def gradients(function, arguments):
+    floats = [torch.is_tensor(a) and a.is_floating_point() and all(a is not table for table in tables) for a in arguments]
+    leaves = [a.detach().requires_grad_() if wanted else a for a, wanted in zip(arguments, floats, strict=True)]
+    results = function(*leaves)
+    results = results if isinstance(results, tuple) else (results,)
+    torch.manual_seed(1)
+    weights = [torch.randn_like(result) for result in results]
+    return results, torch.autograd.grad(results, [leaf for leaf, wanted in zip(leaves, floats, strict=True) if wanted], weights)
+
+
+def off_by(found, expected):
+    """The largest relative error of several tensors, by their norms."""
+    return max(((a.double() - b.double()).norm() / b.double().norm()).item() for a, b in zip(found, expected, strict=True))
+
+
+kept = {}
+print("microseconds        bare launch  function  in kernels  over it  operator  compiled | plain function compiles")
+for name, (function, in_graph, arguments) in CASES.items():
+    public = recorded(function, in_graph)
+    calls = [bare(lambda f=function, a=arguments: f(*a))]
+    calls += [lambda f=f, a=arguments: f(*a) for f in (function, public, in_graph)]
+    torch.compiler.reset()
+    with torch.no_grad():
+        compiled = torch.compile(public, fullgraph=True)
+        us = queued_us(*calls, lambda c=compiled, a=arguments: c(*a))
+    kept[name] = dict(zip(("bare", "function", "public", "operator", "compiled"), us, strict=True))
+    torch.compiler.reset()
+    expected, found = gradients(function, arguments), gradients(torch.compile(public, fullgraph=True), arguments)
+    kept[name]["off_forward"], kept[name]["off_backward"] = (off_by(*pair) for pair in zip(found, expected, strict=True))
+    assert max(kept[name]["off_forward"], kept[name]["off_backward"]) < 1.6e-2, (name, kept[name])
+    torch.compiler.reset()
+    try:
+        gradients(torch.compile(function, fullgraph=True), arguments)
+        kept[name]["plain"] = "yes"
+    except Exception as error:
+        kept[name]["plain"] = f"{type(error).__name__}: " + " ".join(str(error).split())[:120]
+    t = kept[name]
+    print(f"{name:18}{t['bare']:>13.1f}{t['function']:>10.1f}{t['public']:>12.1f}{t['public'] - t['bare']:>9.1f}", end="")
+    print(f"{t['operator']:>10.1f}{t['compiled']:>10.1f} | {t['plain']}")
+kept["most_over"] = max(entry["public"] - entry["bare"] for entry in kept.values())
+print(f"at most {kept['most_over']:.1f} over the bare launch")
+keep(figures=kept)

@@ -1,0 +1,54 @@
+"""The charts of the order of tiles and of *Precision*: what is worked out for them is right, and every number shows."""
+
+import copy
+
+import pytest
+
+from scripts import charts
+from scripts.chart_precision import LENGTHS, SUMS, WHOLE
+from scripts.chart_tile_order import GROUPS
+from tests.baked.test_charts import RECORDS, VARIANTS
+
+
+def test_every_setting_has_its_rate_and_the_watched_shapes_their_bytes():
+    rows = charts.draw("tile_order", RECORDS)["sidecar"]["rows"]
+    assert [row[1] for row in rows] == [*GROUPS, "cuBLAS"] * 4
+    first = RECORDS["tile_order/groups"]["measurements"][0]
+    assert rows[0][2:6] == [*first["ms"], pytest.approx(2 * 2048**3 / (first["ms"][1] * 1e-3) / 1e12, abs=0.06)]
+    assert [row[-1] for row in rows if row[0] == "8192x8192x8192"] == [1000, 1030, 1060, 1090, 1120, 1150, None]
+    assert [row[-1] for row in rows if row[0] == "16384x16384x4096"] == [1100, 1130, 1160, 1190, 1220, 1250, None]
+    assert all(row[-1] is None for row in rows[:14])
+
+
+def test_changed_bytes_change_the_chart():
+    before, changed = charts.draw("tile_order", RECORDS), copy.deepcopy(RECORDS)
+    changed["tile_order/groups"]["counters"][3]["dram_read_bytes"] *= 2
+    after = charts.draw("tile_order", changed)
+    assert all(after[part] != before[part] for part in (*VARIANTS, "sidecar"))
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "which", "ways"),
+    [("precision_errors", "normal", "whole", WHOLE), ("precision_sums", "positive", "sums", SUMS)],
+)
+def test_every_error_is_in_the_table_and_in_the_chart(name, kind, which, ways):
+    before = charts.draw(name, RECORDS)
+    kept = RECORDS["precision/ways"]["figures"][kind]
+    assert [row[-1] for row in before["sidecar"]["rows"]] == [kept[str(length)][way][which] for way in ways for length in LENGTHS]
+    changed = copy.deepcopy(RECORDS)
+    changed["precision/ways"]["figures"][kind]["1024"][ways[1]][which] *= 3
+    after = charts.draw(name, changed)
+    assert all(after[part] != before[part] for part in (*VARIANTS, "sidecar"))
+
+
+def test_a_way_that_failed_is_left_out():
+    changed = copy.deepcopy(RECORDS)
+    changed["precision/ways"]["figures"]["normal"]["64"]["fp8"] = None
+    labels = {row[0] for row in charts.draw("precision_errors", changed)["sidecar"]["rows"]}
+    assert len(labels) == len(WHOLE) - 1
+
+
+def test_a_rate_is_operations_over_time():
+    rows = charts.draw("precision_speed", RECORDS)["sidecar"]["rows"]
+    assert len(rows) == len(RECORDS["precision/ways"]["measurements"])
+    assert all(row[6] == pytest.approx(2 * 8192**3 / (row[3] * 1e-3) / 1e12, abs=0.06) for row in rows)

@@ -1,0 +1,323 @@
+"""The library inside `torch.compile` and `torch.export`: every function is an operator, forward and backward."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+import torch._dynamo.testing
+
+import kernels
+from kernels.in_graphs import IN_GRAPHS
+from tests.kernels.numerics import random
+from tests.needs import needs
+
+BACKEND = "inductor" if torch.cuda.is_available() else "aot_eager"
+DTYPE = torch.float16
+CHECKS = ("test_schema", "test_autograd_registration", "test_faketensor", "test_aot_dispatch_dynamic")
+
+
+def leaf(*shape, dtype=torch.float32, seed=0):
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return random(*shape, dtype=dtype, device=device, seed=seed).requires_grad_()
+
+
+def plain(*shape, **options):
+    return leaf(*shape, **options).detach()
+
+
+def classes(*shape):
+    return (torch.arange(torch.Size(shape).numel()) % 7).reshape(shape).to(plain(1).device)
+
+
+def eight(*shape, seed=0):
+    return plain(*shape, seed=seed).to(torch.float8_e4m3fn)
+
+
+CASES = {
+    "add": [
+        lambda: (leaf(5, 7), leaf(5, 7, seed=1)),
+        lambda: (leaf(4, 1, dtype=DTYPE), leaf(6, seed=1)),
+        lambda: (leaf(6, 5).mT, leaf(6, 5, seed=1).mT),
+    ],
+    "cross_entropy": [
+        lambda: (leaf(6, 9), classes(6)),
+        lambda: (leaf(6, 9), classes(6), 3, "none"),
+        lambda: (leaf(2, 9, 3), classes(2, 3), 0, "sum"),
+        lambda: (leaf(8), classes()),
+    ],
+    "dropout": [lambda: (leaf(3, 50), 0.3, 7), lambda: (leaf(40), 0.5, 2**64 - 3, leaf(40, seed=1))],
+    "geglu": [lambda: (leaf(4, 33), leaf(4, 33, seed=1)), lambda: (*leaf(4, 32).chunk(2, -1), "none")],
+    "gelu": [
+        lambda: (leaf(4, 33),),
+        lambda: (leaf(4, 33, dtype=DTYPE), leaf(33, dtype=DTYPE, seed=1), "tanh"),
+        lambda: (leaf(6, 5).mT[:, 1:],),
+    ],
+    "histogram": [lambda: (plain(300), 10), lambda: (plain(30, 10), 700, -2.0, 2.0), lambda: (classes(90), 5)],
+    "layer_norm": [
+        lambda: (leaf(5, 20), leaf(20, seed=1), leaf(20, seed=2)),
+        lambda: (leaf(2, 3, 20),),
+        lambda: (leaf(20, 5).mT, leaf(20, seed=1), None, 1e-3),
+    ],
+    "layer_norm_linear": [
+        lambda: (leaf(2, 5, 16), leaf(16, seed=1), leaf(16, seed=2), leaf(8, 16, seed=3), leaf(8, seed=4)),
+        lambda: (leaf(5, 16), None, None, leaf(8, 16, seed=3)),
+    ],
+    "matmul": [
+        lambda: (leaf(17, 24), leaf(24, 9, seed=1)),
+        lambda: (leaf(17, 24), leaf(9, 24, seed=1).mT, leaf(9, seed=2), "gelu"),
+        lambda: (leaf(17, 24, dtype=DTYPE), leaf(24, 9, dtype=DTYPE, seed=1), None, "relu"),
+        lambda: (plain(17, 24), plain(24, 9, seed=1), plain(9, seed=2), "silu"),
+    ],
+    "max": [lambda: (leaf(6, 11),), lambda: (leaf(6, 11), 1), lambda: (leaf(3, 4, 5), -2)],
+    "rms_norm": [lambda: (leaf(5, 20), leaf(20, seed=1)), lambda: (leaf(2, 3, 20), None, 1e-6)],
+    "rotary_embedding": [
+        lambda: (leaf(2, 3, 5, 8), leaf(2, 1, 5, 8, seed=1), plain(5, 4, seed=2), plain(5, 4, seed=3)),
+        lambda: (leaf(2, 5, 3, 8).mT.mT.transpose(1, 2), leaf(2, 3, 5, 8, seed=1), plain(1, 5, 8), plain(1, 5, 8, seed=3)),
+    ],
+    "scaled_matmul": [
+        lambda: (eight(17, 32), eight(16, 32, seed=1).mT, plain(17, 1).abs(), plain(1, 16).abs(), plain(16)),
+        lambda: (eight(17, 32), eight(16, 32, seed=1).mT, plain(1).abs(), plain(1).abs(), None, torch.float32),
+    ],
+    "softmax": [lambda: (leaf(5, 40),), lambda: (leaf(3, 4, 5), 1), lambda: (leaf(),), lambda: (leaf(40, 5, dtype=DTYPE).mT,)],
+    "sum": [lambda: (leaf(6, 50),), lambda: (leaf(6, 50), -1), lambda: (leaf(3, 4, 5, dtype=DTYPE), 0)],
+    "swiglu": [lambda: (leaf(4, 33), leaf(4, 33, seed=1)), lambda: leaf(4, 32).chunk(2, -1)],
+}
+EACH = [pytest.param(name, make, id=f"{name}-{i}") for name, makers in CASES.items() for i, make in enumerate(makers)]
+
+
+def recorded_calls(name, arguments):
+    """The operators that a graph of the function holds, each with what it is given."""
+    calls = []
+
+    class Watch(torch.utils._python_dispatch.TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+            if function.namespace == "blockwise":
+                calls.append((function, args))
+            return function(*args, **(kwargs or {}))
+
+    with Watch():
+        outputs = tensors(IN_GRAPHS[name](*arguments))
+        found = [output for output in outputs if output.requires_grad]
+        if found:
+            torch.autograd.backward(found, [torch.ones_like(output) for output in found])
+    return calls
+
+
+def tensors(result):
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def gradients(function, arguments):
+    """The results of a call, and the gradients of whatever wants one."""
+    outputs = tensors(function(*arguments))
+    leaves = [argument for argument in arguments if isinstance(argument, torch.Tensor) and argument.requires_grad]
+    found = [output for output in outputs if output.requires_grad]
+    assert bool(leaves) == bool(found)
+    weights = [random(*output.shape, dtype=output.dtype, device=str(output.device), seed=9) for output in found]
+    return outputs, torch.autograd.grad(found, leaves, weights) if leaves else ()
+
+
+@pytest.fixture(autouse=True)
+def compile_anew():
+    torch.compiler.reset()
+
+
+def test_every_public_function_is_covered():
+    assert set(CASES) == set(IN_GRAPHS) == set(kernels.__all__)
+
+
+@pytest.mark.parametrize("name, make", EACH)
+def test_compiles_into_one_graph_with_equal_results(name, make):
+    arguments = make()
+    expected, expected_gradients = gradients(getattr(kernels, name), arguments)
+    # Inductor takes its time, so on a GPU it has one case of each function, and the others show that the graph is right.
+    backend = BACKEND if make is CASES[name][0] else "aot_eager"
+    compiled = torch.compile(getattr(kernels, name), fullgraph=True, backend=backend)
+    found, found_gradients = gradients(compiled, arguments)
+    for one, other in zip(found, expected, strict=True):
+        assert (one.dtype, one.shape) == (other.dtype, other.shape)
+        if name == "cross_entropy":  # where a gradient is wanted, eagerly one kernel finds both
+            torch.testing.assert_close(one, other)
+        else:
+            assert torch.equal(one, other), "the same kernels give the same bits"
+    for one, other in zip(found_gradients, expected_gradients, strict=True):
+        assert one.dtype == other.dtype
+        torch.testing.assert_close(one, other)
+
+
+@pytest.mark.parametrize("name, make", EACH)
+def test_opcheck(name, make):
+    calls = recorded_calls(name, make())
+    assert calls[0][0].__name__.split(".")[0] in (name, "norm", "gated_unit", "max_along")
+    for function, arguments in calls:
+        # Leaves again: what the function made of its arguments on the way belongs to a graph already.
+        first = function is calls[0][0]
+        fresh = [a.detach().requires_grad_(a.requires_grad and first) if isinstance(a, torch.Tensor) else a for a in arguments]
+        if name == "scaled_matmul":  # PyTorch cannot compare 8-bit floats, by which it tells whether an argument was changed
+            before = [a.view(torch.uint8).clone() for a in fresh[:2]]
+            torch.library.opcheck(function, tuple(fresh), test_utils=[test for test in CHECKS if test != "test_schema"])
+            assert all(torch.equal(a.view(torch.uint8), b) for a, b in zip(fresh, before, strict=False))
+        else:
+            torch.library.opcheck(function, tuple(fresh), test_utils=CHECKS)
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "scaled_matmul"])
+def test_a_size_may_change_without_a_new_graph(name):
+    compiled = torch.compile(getattr(kernels, name), fullgraph=True, backend="aot_eager", dynamic=True)
+    for arguments in (CASES[name][0](), CASES[name][0]()):
+        expected = tensors(getattr(kernels, name)(*arguments))
+        for one, other in zip(tensors(compiled(*arguments)), expected, strict=True):
+            assert torch.equal(one, other)
+
+
+WRONG = {name: makers[0] for name, makers in CASES.items() if name not in ("histogram", "scaled_matmul")}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_another_dtype_fails_while_the_graph_is_recorded(name):
+    first, *rest = WRONG[name]()
+    arguments = [first.detach().double(), *rest]
+    with pytest.raises(TypeError) as eager:
+        getattr(kernels, name)(*arguments)
+    with pytest.raises(Exception) as compiled:
+        torch.compile(getattr(kernels, name), fullgraph=True, backend="eager")(*arguments)
+    assert type(compiled.value).__module__.startswith("torch._dynamo")
+    assert str(eager.value) in str(compiled.value)
+
+
+@pytest.mark.parametrize(
+    "name, arguments, message",
+    [
+        ("histogram", lambda: (plain(5).double(), 4), "x: expected dtype float32, float16, bfloat16, uint8, int32 or int64"),
+        ("histogram", lambda: (plain(5), 4, 0.0), "min, max: expected both or neither, got 0.0 and None"),
+        ("scaled_matmul", lambda: (plain(4, 4), eight(4, 4), plain(1), plain(1)), "a: expected dtype float8_e4m3fn, got float32"),
+        ("softmax", lambda: (plain(4, 4), 2), "dim: expected a dimension from -2 to 1 for shape (4, 4), got 2"),
+        ("add", lambda: (plain(4, 4), plain(3)), "y: expected a shape that broadcasts with x's (4, 4), got (3,)"),
+        ("matmul", lambda: (plain(4, 4), plain(4, 4), None, "tanh"), "activation: expected None, 'relu', 'gelu', 'gelu_tanh'"),
+        ("max", lambda: (plain(0),), "x: expected at least one element, got shape (0,)"),
+        ("cross_entropy", lambda: (plain(4, 4), classes(3)), "target: expected shape (4,) for logits of (4, 4), got (3,)"),
+    ],
+    ids=range(8),
+)
+def test_other_bad_input_fails_while_the_graph_is_recorded(name, arguments, message):
+    with pytest.raises(Exception) as error:
+        torch.compile(getattr(kernels, name), fullgraph=True, backend="eager")(*arguments())
+    assert type(error.value).__module__.startswith("torch._dynamo")
+    assert message in str(error.value)
+
+
+def test_a_cpu_tensor_without_the_interpreter_fails_while_the_graph_is_recorded():
+    program = """
+import torch, kernels
+try:
+    torch.compile(kernels.softmax, fullgraph=True, backend="eager")(torch.ones(3, 3))
+except torch._dynamo.exc.TorchRuntimeError as error:
+    assert "x: expected a CUDA tensor, got one on cpu; either move it to a CUDA device" in str(error), error
+    print("refused")
+"""
+    environment = {key: value for key, value in os.environ.items() if key != "TRITON_INTERPRET"}
+    root = Path(__file__).resolve().parents[2]
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=root, env=environment)
+    assert run.stdout == "refused\n", run.stderr
+
+
+def test_a_seed_that_changes_needs_no_new_graph(device):
+    x = plain(1000)
+    counter = torch._dynamo.testing.CompileCounter()
+    compiled = torch.compile(lambda x, seed: kernels.dropout(x, 0.5, seed), fullgraph=True, backend=counter)
+    for seed in (3, 2**40, 2**62, 12345, 99):
+        assert torch.equal(compiled(x, seed), kernels.dropout(x, 0.5, seed))
+    assert counter.frame_count <= 2
+
+
+def test_a_seed_that_is_drawn_is_drawn_for_each_call_and_again_backward():
+    x = torch.ones_like(plain(4000)).requires_grad_()
+
+    def twice(x):
+        return kernels.dropout(x, 0.5), kernels.dropout(x, 0.5)
+
+    compiled = torch.compile(twice, fullgraph=True, backend=BACKEND)
+    torch.manual_seed(0)
+    first, second = compiled(x)
+    assert not torch.equal(first, second)
+    (dx,) = torch.autograd.grad(first.sum() + 3 * second.sum(), x)
+    assert torch.equal(dx, first.detach() + 3 * second.detach()), "kept elements are the ones with a gradient"
+    torch.manual_seed(0)
+    assert torch.equal(compiled(x)[0], first) and not torch.equal(compiled(x)[0], first)
+
+
+def test_statistics_and_activations_that_were_not_kept_are_found_again():
+    a, b, bias = leaf(9, 16), leaf(16, 8, seed=1), leaf(8, seed=2)
+    kept, lost = (torch.ops.blockwise.matmul(a, b, bias, "gelu", False, keep)[0] for keep in (True, False))
+    for one, other in zip(*(torch.autograd.grad(c.sum(), (a, b, bias)) for c in (kept, lost)), strict=True):
+        torch.testing.assert_close(one, other)
+    x, weight = leaf(9, 16), leaf(16, seed=1)
+    kept, lost = (torch.ops.blockwise.norm(x, weight, None, 1e-5, True, keep)[0] for keep in (True, False))
+    for one, other in zip(*(torch.autograd.grad(y.square().sum(), (x, weight)) for y in (kept, lost)), strict=True):
+        torch.testing.assert_close(one, other)
+    weight = leaf(8, 16, seed=1)
+    run = torch.ops.blockwise.layer_norm_linear
+    kept, lost = (run(x, None, None, weight, None, 1e-5, keep)[0] for keep in (True, False))
+    for one, other in zip(*(torch.autograd.grad(y.square().sum(), (x, weight)) for y in (kept, lost)), strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_gradients_of_gradients_are_refused_by_an_operator():
+    x = leaf(3, 8)
+    with pytest.raises(NotImplementedError, match="blockwise::softmax_backward has no gradient"):
+        (dx,) = torch.autograd.grad(torch.ops.blockwise.softmax(x, -1).square().sum(), x, create_graph=True)
+        dx.sum().backward()
+
+
+def test_tables_that_want_a_gradient_are_refused_in_a_graph_too():
+    q, table = plain(2, 3, 5, 8), leaf(5, 4)
+    with pytest.raises(Exception, match="cos, sin: expected tables that require no gradient"):
+        torch.compile(kernels.rotary_embedding, fullgraph=True, backend="eager")(q, q, table, table)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_exports(name):
+    class Model(torch.nn.Module):
+        def forward(self, *arguments):
+            return getattr(kernels, name)(*arguments)
+
+    arguments = tuple(a.detach() if isinstance(a, torch.Tensor) else a for a in CASES[name][0]())
+    exported = torch.export.export(Model(), arguments)
+    assert any("blockwise" in str(node.target) for node in exported.graph.nodes)
+    for one, other in zip(tensors(exported.module()(*arguments)), tensors(getattr(kernels, name)(*arguments)), strict=True):
+        assert torch.equal(one, other)
+
+
+def test_called_eagerly_a_function_is_what_it_was():
+    for name in kernels.__all__:
+        module = sys.modules[f"kernels.{name}"]
+        assert getattr(kernels, name).__wrapped__ is getattr(module, name)
+    x = plain(4, 4)
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        kernels.softmax(x)
+    assert not any("blockwise" in event.name for event in profile.events())
+
+
+@needs("cuda")
+def test_a_compiled_model_trains_as_the_eager_one(device):
+    torch.manual_seed(0)
+    x, target = torch.randn(64, 128, device=device), torch.randint(0, 40, (64,), device=device)
+    weights = [torch.randn(40, 128, device=device) / 10, torch.ones(128, device=device), torch.zeros(128, device=device)]
+
+    def loss_of(weight, scale, shift):
+        z = kernels.layer_norm_linear(x, scale, shift, weight)
+        return kernels.cross_entropy(kernels.gelu(z), target) + kernels.sum(kernels.softmax(z) ** 2)
+
+    results = []
+    for function in (loss_of, torch.compile(loss_of, fullgraph=True), torch.compile(loss_of, mode="reduce-overhead")):
+        leaves = [weight.clone().requires_grad_() for weight in weights]
+        for _ in range(3):
+            loss = function(*leaves)
+            grads = torch.autograd.grad(loss, leaves)
+        results.append([loss.detach().clone(), *(grad.clone() for grad in grads)])
+    for other in results[1:]:
+        for one, expected in zip(other, results[0], strict=True):
+            torch.testing.assert_close(one, expected)
