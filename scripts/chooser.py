@@ -14,7 +14,7 @@ from scripts.prepare import measured_on
 Record = dict[str, Any]
 # The positions, from the least to write to the most, by the name of their times in the records.
 TOOLS = {
-    "eager": "Library calls",
+    "eager": "Library call",
     "library": "One fused library call",
     "compile": "Compiler",
     "triton": "Triton",

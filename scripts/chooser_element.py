@@ -12,6 +12,7 @@ from typing import Any
 Record = dict[str, Any]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 250, 46, 14, 16, 40
 MOST_LINES = 256
+NAME_WIDTH, NAME_HEIGHT = 90, 15  # the room that a name in the curve takes, with what parts it from the next
 NEAR = 0.9  # of the best speed: what counts as coming near it
 
 
@@ -76,10 +77,15 @@ def curve_svg(given: Record, chosen: int) -> str:
     rows_drawn = drawn(given["patterns"][chosen])
     points = " ".join(f"{x:g},{y:g}" for x, y in map(place, rows_drawn))
     parts += [f'<polyline class="chosen" points="{points}"/>'] if points else []
+    before = (-float(NAME_WIDTH), 0.0)
     for row in rows_drawn:
         x, y = place(row)
+        name_y = y + (18 if row["speed"] > 0.5 else -9)
+        if x - before[0] < NAME_WIDTH and abs(name_y - before[1]) < NAME_HEIGHT:
+            name_y = before[1] + NAME_HEIGHT
+        before = (x, name_y)
         side = "start" if x < LEFT + 40 else "end" if x > right - 60 else "middle"
-        label = f'<text x="{x:g}" y="{y + (18 if row["speed"] > 0.5 else -9):g}" text-anchor="{side}">{row["name"]}</text>'
+        label = f'<text x="{x:g}" y="{name_y:g}" text-anchor="{side}">{row["name"]}</text>'
         parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="4.5"/>{label}')
     words = f"Lines of code against speed, {given['patterns'][chosen]['name']}"
     return f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{words}">{"".join(parts)}</svg>'

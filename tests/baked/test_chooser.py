@@ -1,6 +1,7 @@
 """The chooser of a stack shows what its records hold, and says where they hold nothing."""
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -91,6 +92,15 @@ def test_the_curve_has_a_point_for_each_measured_tool(source):
             assert any(abs(lines - row["lines"]) <= 0.02 * lines and abs(speed - row["speed"]) < 0.002 for row in measured)
 
 
+def test_names_in_the_curve_do_not_cover_each_other(source):
+    given = chooser.data(*source)
+    for at in range(len(given["patterns"])):
+        svg = chooser_element.curve_svg(given, at)
+        found = [(float(x), float(y)) for x, y in re.findall(r'/><text x="([\d.]+)" y="([\d.]+)"', svg)]
+        for (x, y), (next_x, next_y) in pairwise(found):
+            assert abs(next_x - x) >= chooser_element.NAME_WIDTH or abs(next_y - y) >= chooser_element.NAME_HEIGHT
+
+
 def test_what_is_missing_is_named(folder):
     given = {pattern["key"]: pattern for pattern in chooser.data(MACHINE, folder)["patterns"]}
     why = {key: {row["tool"]: row["why"] for row in pattern["tools"]} for key, pattern in given.items()}
@@ -103,7 +113,7 @@ def test_what_is_missing_is_named(folder):
 
 def test_a_library_call_that_no_other_comes_near_is_said_to_be_the_shortest():
     rows = [
-        {"name": "Library calls", "lines": 2, "speed": 1.0, "ms": [1, 1, 1]},
+        {"name": "Library call", "lines": 2, "speed": 1.0, "ms": [1, 1, 1]},
         {"name": "Triton", "lines": 30, "speed": 0.5, "ms": [2, 2, 2]},
     ]
     words = chooser_element.words_html({"name": "A", "case": "b", "tools": rows})
