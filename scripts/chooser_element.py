@@ -9,17 +9,13 @@ import math
 from html import escape
 from typing import Any
 
+from main import us
+
 Record = dict[str, Any]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 250, 46, 14, 16, 40
 MOST_LINES = 256
 NAME_WIDTH, NAME_HEIGHT = 90, 15  # the room that a name in the curve takes, with what parts it from the next
 NEAR = 0.9  # of the best speed: what counts as coming near it
-
-
-def us(ms: float) -> str:
-    """Milliseconds as microseconds, as the browser writes them."""
-    value = ms * 1e3
-    return f"{value:,.0f}\u00a0µs" if value >= 100 else f"{value:.1f}\u00a0µs"
 
 
 def cells(row: Record) -> list[str]:
@@ -28,7 +24,7 @@ def cells(row: Record) -> list[str]:
     build = "–" if row["build_seconds"] is None else f"{row['build_seconds']:.2f}\u00a0s"
     if row["ms"] is None:
         return [lines, build, f"not measured: {row['why']}", "not measured"]
-    return [lines, build, us(row["ms"][1]), f"{row['speed']:.0%}"]
+    return [lines, build, us(row["ms"][1] * 1e3), f"{row['speed']:.0%}"]
 
 
 HEADS = ("Tool", "Lines", "Build", "Time", "Speed of the best", "What it cannot do")
@@ -104,7 +100,7 @@ def words_html(pattern: Record) -> str:
         return head + left
     best = max(measured, key=lambda row: row["speed"])
     near = next(row for row in measured if row["speed"] >= NEAR)
-    first = f" The fastest is {best['name']}, {us(best['ms'][1])} with {count(best['lines'])}"
+    first = f" The fastest is {best['name']}, {us(best['ms'][1] * 1e3)} with {count(best['lines'])}"
     if near is best:
         return f"{head}{first}. Nothing shorter comes near it.{left}"
     return f"{head}{first}. {near['name']} reaches {near['speed']:.0%} of its speed with {count(near['lines'])}.{left}"
