@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from tests import interpreter
+from tests import interpreter, language
 
 try:
     import torch
@@ -26,6 +26,7 @@ except ImportError:
     triton = None
 
 if torch is not None and triton is not None and not torch.cuda.is_available():
+    language.language()  # while no kernel has run: some modules of tests run one when they are imported
     interpreter.refuse_bf16_arithmetic()
 
 

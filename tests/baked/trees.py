@@ -72,6 +72,7 @@ exit 1
 def checkout(folder: Path, **programs: str) -> Path:
     """A checkout whose programs are snippets/tiny/<name>.py."""
     shutil.copytree(records.ROOT / "scripts", folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(records.ROOT / "main.py", folder)
     put(folder, {f"kernels/{name}.py": text for name, text in LIBRARY.items()})
     put(folder, {f"tests/kernels/test_{name}.py": GREEN for name in ("plus", "times")})
     put(folder, {f"snippets/tiny/{name}.py": text for name, text in (programs or PROGRAMS).items()})

@@ -1,16 +1,8 @@
 """The built sites that several tests look at."""
 
-from importlib.util import find_spec
-
 import pytest
 
-from tests.docs import builds, page_runner
-
-
-def pytest_collection_finish() -> None:
-    """Before the first test runs, look at triton.language as it is without any kernel having run."""
-    if find_spec("torch"):
-        page_runner.language()
+from tests.docs import builds
 
 
 @pytest.fixture(scope="session")

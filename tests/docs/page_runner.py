@@ -1,7 +1,6 @@
 """Run a page: its Python blocks as it shows them, one after another in one namespace, with their printed lines checked."""
 
 import ast
-import functools
 import inspect
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ import pytest
 from pytest_examples import CodeExample, EvalExample, find_examples
 
 from tests.docs.pages import ROOT, blocks_of, expanded, name_of, source_of
+from tests.language import put_language_back
 
 
 def run_page(path: Path, evaluate: EvalExample, scratch: Path, root: Path = ROOT) -> list[str]:
@@ -30,29 +30,6 @@ def run_page(path: Path, evaluate: EvalExample, scratch: Path, root: Path = ROOT
     finally:
         put_language_back()
     return []
-
-
-@functools.cache
-def language() -> list[tuple[Any, dict[str, Any]]]:
-    """The parts of triton.language that the interpreter changes, as they were when this was first asked."""
-    import triton.experimental.gluon.language  # noqa: F401  it takes functions of triton.language when it is imported
-    import triton.language as tl
-
-    changed = (tl, tl.core, tl.math, *{value for value in vars(tl.core).values() if isinstance(value, type)})
-    return [(holder, dict(vars(holder))) for holder in changed]
-
-
-def put_language_back() -> None:
-    """Undo what the interpreter has changed in triton.language.
-
-    A kernel that fails, or that calls another jitted function, leaves it changed, and nothing after it could compile.
-    """
-    for holder, kept in language():
-        for name in vars(holder).keys() - kept.keys():
-            delattr(holder, name)
-        for name, value in kept.items():
-            if vars(holder).get(name) is not value:
-                setattr(holder, name, value)
 
 
 def run_block(example: CodeExample, evaluate: EvalExample, names: dict[str, Any]) -> str:
