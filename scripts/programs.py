@@ -143,7 +143,7 @@ def refuse_hidden(path: Path, nodes: list[ast.stmt], names: set[str]) -> None:
     """Raise where one module calls a function of Python's own, such as max, by a name that another one defines."""
     library = [node for node in tree_of(path).body if isinstance(node, ast.ImportFrom) and is_library(node)]
     hidden = names & set(dir(builtins)) - {alias.name for node in library for alias in node.names}
-    for node in nodes:
+    for node in nodes if hidden else []:
         for name in sorted(hidden & looked_up(symtable.symtable(ast.unparse(node), str(path), "exec"))):
             raise RecordError(f"{path}:{node.lineno}: means Python's {name}, which another module would hide: {ONE}")
 

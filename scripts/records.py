@@ -156,7 +156,7 @@ def reached(given: list[Path], root: Path) -> dict[tuple[str, str], str]:
     """What the given files reach in modules of the library: the text of each definition by its file and its name."""
     wanted = [(module, name) for path in given for module, names in kernels_imports(path, root) for name in names]
     return {
-        (path.relative_to(root).as_posix(), name): json.dumps([canonical(node) for node in nodes], separators=(",", ":"))
+        (path.relative_to(root).as_posix(), name): f"[{','.join(canonical_node(node) for node in nodes)}]"
         for (path, name), nodes in followed(wanted, root).items()
         if path not in given
     }
@@ -168,17 +168,20 @@ def followed(wanted: list[tuple[Path, str]], root: Path = ROOT) -> dict[tuple[Pa
     A file's statements that bind no name stand under an empty one, and count wherever the file counts.
     """
     found: dict[tuple[Path, str], list[ast.stmt]] = {}
+    files: dict[Path, tuple[dict[str, list[ast.stmt]], dict[str, Path]]] = {}  # each is read once
     waiting = list(wanted)
     while waiting:
         path, name = waiting.pop()
         if (path, name) in found:
             continue
-        module = parts_of(path.read_text(encoding="utf-8"), str(path))
-        siblings = {name: sibling for sibling, names in kernels_imports(path, root) for name in names}
+        if path not in files:
+            siblings = {name: sibling for sibling, names in kernels_imports(path, root) for name in names}
+            files[path] = parts_of(path.read_text(encoding="utf-8"), str(path)), siblings
+        module, siblings = files[path]
         nodes = found[path, name] = module.get(name, [])
         if not nodes and name not in siblings and name:
             raise RecordError(f"{path}: defines no {name}")
-        used = {node.id for top in nodes for node in ast.walk(top) if isinstance(node, ast.Name)} | {name}
+        used = {name}.union(*(names_in(node) for node in nodes))
         waiting += [(siblings[part], part) for part in used if part in siblings]
         waiting += [(path, part) for part in (used - {name} | {""}) if part in module]
     return found
@@ -229,8 +232,17 @@ def parsed(text: str, where: str) -> ast.Module:
 
 
 @cache
+def names_in(node: ast.stmt) -> frozenset[str]:
+    return frozenset(part.id for part in ast.walk(node) if isinstance(part, ast.Name))
+
+
+@cache
+def canonical_node(node: ast.AST) -> str:
+    return json.dumps(canonical(node), separators=(",", ":"))
+
+
 def canonical_text(text: str, where: str) -> str:
-    return json.dumps(canonical(parsed(text, where)), separators=(",", ":"))
+    return canonical_node(parsed(text, where))
 
 
 def canonical(node: Any) -> Any:
