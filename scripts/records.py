@@ -145,8 +145,7 @@ def code_hash(paths: Iterable[str | Path], root: Path = ROOT) -> str:
     digest = hashlib.sha256()
     given = sorted({root / path for path in paths})
     for path in given:
-        said = canonical_text(path.read_text(encoding="utf-8"), str(path))
-        digest.update(f"[{json.dumps(path.relative_to(root).as_posix())},{said}]".encode())
+        digest.update(f"[{json.dumps(path.relative_to(root).as_posix())},{canonical_node(tree_of(path))}]".encode())
     for (where, name), said in sorted(reached(given, root).items()):
         digest.update(f"[{json.dumps([where, name])},{said}]".encode())
     return digest.hexdigest()
@@ -176,7 +175,7 @@ def followed(wanted: list[tuple[Path, str]], root: Path = ROOT) -> dict[tuple[Pa
             continue
         if path not in files:
             siblings = {name: sibling for sibling, names in kernels_imports(path, root) for name in names}
-            files[path] = parts_of(path.read_text(encoding="utf-8"), str(path)), siblings
+            files[path] = parts_of(tree_of(path)), siblings
         module, siblings = files[path]
         nodes = found[path, name] = module.get(name, [])
         if not nodes and name not in siblings and name:
@@ -188,13 +187,13 @@ def followed(wanted: list[tuple[Path, str]], root: Path = ROOT) -> dict[tuple[Pa
 
 
 @cache
-def parts_of(text: str, where: str) -> dict[str, list[ast.stmt]]:
+def parts_of(module: ast.Module) -> dict[str, list[ast.stmt]]:
     """A module's top-level statements by the names that they bind. Those that bind none stand under an empty name.
 
     What happens only when the module is run as a program is left out.
     """
     parts: dict[str, list[ast.stmt]] = {}
-    body = parsed(text, where).body
+    body = module.body
     for node in body[1:] if is_docstring(body) else body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias in node.names:
@@ -222,13 +221,17 @@ def bound_by(statement: ast.stmt) -> set[str]:
 
 
 def tree_of(path: Path) -> ast.Module:
-    return parsed(path.read_text(encoding="utf-8"), str(path))
+    try:
+        return parsed(path.read_text(encoding="utf-8"))
+    except SyntaxError as error:
+        error.filename = str(path)
+        raise
 
 
 # Many records come from the same few files, and each file is parsed once.
 @cache
-def parsed(text: str, where: str) -> ast.Module:
-    return ast.parse(text, where)
+def parsed(text: str) -> ast.Module:
+    return ast.parse(text)
 
 
 @cache
@@ -239,10 +242,6 @@ def names_in(node: ast.stmt) -> frozenset[str]:
 @cache
 def canonical_node(node: ast.AST) -> str:
     return json.dumps(canonical(node), separators=(",", ":"))
-
-
-def canonical_text(text: str, where: str) -> str:
-    return canonical_node(parsed(text, where))
 
 
 def canonical(node: Any) -> Any:

@@ -128,13 +128,16 @@ def stale(root: Path) -> set[str]:
 
 def users(root: Path, file: str, definition: str) -> set[str]:
     """The records whose code reaches a definition of a file: of programs, those in whose published text it stands."""
-    expected = set()
+    expected, published = set(), {}
+    for name in programs.snippet_names():
+        body = ast.parse(programs.inline(name, root)).body
+        published[name] = {node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     for machine in MACHINES:
         for name, code in freshness.wanted(machine).items():
-            reaches = file in code or (file, definition) in records.reached([root / path for path in code], root)
-            if name in programs.snippet_names():
-                published = ast.parse(programs.inline(name, root)).body
-                reaches = definition in {node.name for node in published if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+            if name in published:
+                reaches = definition in published[name]
+            else:
+                reaches = file in code or (file, definition) in records.reached([root / path for path in code], root)
             expected |= {f"{machine}/{name}"} if reaches else set()
     return expected
 

@@ -1,10 +1,9 @@
-"""One build of the site, one server and one Chromium for all browser tests."""
+"""One copy of the site, one server and one Chromium for all browser tests."""
 
 import functools
 import http.server
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
 import threading
@@ -15,9 +14,10 @@ from typing import NamedTuple
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Locator, Page, sync_playwright
 
-from tests.docs import pages
+from tests.docs import builds, pages
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"]
+FOLDER = builds.SITE_URL.rstrip("/").rpartition("/")[2]
 PALETTES = {"light": "default", "dark": "slate"}
 
 
@@ -36,7 +36,7 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         """As a static host does, answer an unknown address with the site's own page."""
         if code != 404:
             return super().send_error(code, message, explain)
-        body = (Path(self.directory) / "404.html").read_bytes()
+        body = (Path(self.directory) / FOLDER / "404.html").read_bytes()
         self.send_response(code)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
@@ -46,22 +46,19 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[Site]:
-    """The site, built for the address it is served at: instant navigation is off anywhere else."""
+    """The site at its own address, which stands in every page: instant navigation is off anywhere else."""
     (pages.ROOT / "build").mkdir(exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="browser-site-", dir=pages.ROOT / "build"))  # one's own: a build empties it
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(folder)))
-    url = f"http://127.0.0.1:{server.server_port}/"
-    pages.prepare()
-    build = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
-        cwd=pages.ROOT, env=os.environ | {"SITE_URL": url, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True,
-    )  # fmt: skip
-    if build.returncode:
-        pytest.fail(f"the site does not build:\n{build.stdout}{build.stderr}", pytrace=False)
+    served = Path(tempfile.mkdtemp(prefix="browser-site-", dir=pages.ROOT / "build"))  # one's own: tests add pages to it
+    folder = shutil.copytree(builds.mkdocs_site().site, served / FOLDER)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Handler, directory=str(served)))
+    url = f"http://127.0.0.1:{server.server_port}/{FOLDER}/"
+    for path in folder.rglob("*"):
+        if path.suffix in (".html", ".json", ".md", ".txt", ".xml"):
+            path.write_bytes(path.read_bytes().replace(builds.SITE_URL.encode(), url.encode()))
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield Site(url, folder)
     server.shutdown()
-    shutil.rmtree(folder)
+    shutil.rmtree(served)
 
 
 @pytest.fixture(scope="session")

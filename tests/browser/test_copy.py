@@ -26,6 +26,8 @@ def open_tab(block: Locator) -> None:
 def test_every_button_copies_its_program(address, site, context_of):
     page = context_of("light", 1280).new_page()
     page.goto(site.url + address)
+    stray = page.locator(".highlight + a.program").all_inner_texts()
+    assert stray == [], "leave a blank line between the block and the link"
     settle(page)
     page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true })")
     blocks = page.locator(BLOCKS)
@@ -39,15 +41,6 @@ def test_every_button_copies_its_program(address, site, context_of):
         button = block.locator("button[data-md-type=copy]")
         assert button.get_attribute("aria-label") == button.get_attribute("title") == "Copy the whole file"
     page.close()
-
-
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_a_program_line_is_a_paragraph_of_its_own(address, site, context_of):
-    page = context_of("light", 1280).new_page()
-    page.goto(site.url + address)
-    stray = page.locator(".highlight + a.program").all_inner_texts()
-    page.close()
-    assert stray == [], "leave a blank line between the block and the link"
 
 
 def test_without_the_programs_a_button_copies_its_block_and_says_so(site, fresh):

@@ -1,6 +1,9 @@
 """Run a published program as a reader would: alone, in an empty folder, with the packages of the bare environment."""
 
 import ast
+import atexit
+import functools
+import json
 import os
 import re
 import subprocess
@@ -19,17 +22,28 @@ class Run(NamedTuple):
     output: list[str]
 
 
+@functools.cache
+def warm_python() -> subprocess.Popen[str]:
+    """A Python of the bare environment that runs programs, without a GPU in sight."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRITON_", "MPL", "PYTEST"))}
+    command = [os.environ.get("BARE_PYTHON") or sys.executable, "-I", str(Path(__file__).with_name("warm_python.py"))]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    started = subprocess.Popen(command, env=own | {"CUDA_VISIBLE_DEVICES": ""}, **pipes)
+    atexit.register(started.kill)
+    return started
+
+
 def run(program: Path, folder: Path, seconds: float = 120) -> Run:
     """Run on a CPU; a GPU, where there is one, stays out of sight."""
-    own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRITON_", "MPL", "PYTEST"))}
-    environment = own | {"CUDA_VISIBLE_DEVICES": "", "TRITON_CACHE_DIR": str(folder / "triton")}
-    command = [os.environ.get("BARE_PYTHON") or sys.executable, "-I", str(program)]
-    try:
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        done = subprocess.run(command, cwd=folder, env=environment, timeout=seconds, **pipes)
-    except subprocess.TimeoutExpired:
+    output = folder.with_name(f"{folder.name}.output")
+    asked = {"program": str(program), "folder": str(folder), "output": str(output), "seconds": seconds}
+    asked["environment"] = {"TRITON_CACHE_DIR": str(folder / "triton")}
+    python = warm_python()
+    print(json.dumps(asked), file=python.stdin, flush=True)
+    status = json.loads(python.stdout.readline())
+    if status is None:
         return Run(-1, [f"it did not end within {seconds} s"])
-    return Run(done.returncode, [line for line in done.stdout.splitlines() if line.strip()])
+    return Run(status, [line for line in output.read_text(encoding="utf-8").splitlines() if line.strip()])
 
 
 def verdict(text: str, needs: str, done: Run) -> list[str]:

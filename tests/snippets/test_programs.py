@@ -1,15 +1,11 @@
 """Every published program runs alone on a CPU, or says in one line what it needs."""
 
-import os
-from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
-
 import pytest
 
 from tests.docs import pages
 from tests.docs.pages import ROOT
 from tests.snippets import program_runs
-from tests.snippets.program_runs import Run, foreign_imports, needs_of, verdict
+from tests.snippets.program_runs import foreign_imports, needs_of, verdict
 
 PROGRAMS = [path.relative_to(ROOT / "snippets").as_posix() for path in sorted((ROOT / "snippets").rglob("*.py"))]
 PROGRAMS = [name for name in PROGRAMS if not name.endswith("__init__.py")]
@@ -21,27 +17,10 @@ def prepared():
     pages.prepare()
 
 
-@pytest.fixture(scope="module")
-def run_of(request, prepared, tmp_path_factory) -> Callable[[str], Run]:
-    """The run of a program. Two go at a time, except in a worker process, whose neighbors run the others."""
-
-    def start(name: str) -> Run:
-        return program_runs.run(PUBLISHED / name, tmp_path_factory.mktemp("reader"))
-
-    if "PYTEST_XDIST_WORKER" in os.environ:
-        yield start
-        return
-    wanted = [item.callspec.params["name"] for item in request.session.items if item.function is test_a_program_runs_alone]
-    with ThreadPoolExecutor(2) as pool:
-        runs: dict[str, Future[Run]] = {name: pool.submit(start, name) for name in wanted}
-        yield lambda name: runs[name].result()
-        pool.shutdown(cancel_futures=True)
-
-
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_runs_alone(name, run_of):
+def test_a_program_runs_alone(name, tmp_path):
     text = (PUBLISHED / name).read_text(encoding="utf-8")
-    assert verdict(text, needs_of(text), run_of(name)) == []
+    assert verdict(text, needs_of(text), program_runs.run(PUBLISHED / name, tmp_path)) == []
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -77,6 +56,21 @@ def test_a_program_that_hangs_is_reported(tmp_path):
     program = tmp_path / "program.py"
     program.write_text("import time\ntime.sleep(60)\n", encoding="utf-8")
     assert "did not end" in verdict("", "", program_runs.run(program, tmp_path, seconds=0.5))[0]
+
+
+def test_a_program_sees_nothing_of_the_one_before(tmp_path):
+    marks = "import os, sys, torch, triton\ntorch.mark = sys.mark = 1\nos.environ['MARK'] = 'x'\nopen('mark', 'w').close()\n"
+    looks = "import os, sys, torch\nprint(hasattr(torch, 'mark'), hasattr(sys, 'mark'), 'MARK' in os.environ, "
+    looks += "'triton' in sys.modules, os.listdir(), __name__, sys.argv[1:], sorted(n for n in globals() if n[0] != '_'))\n"
+    runs = []
+    for name, text in {"first": marks, "second": looks}.items():
+        folder = tmp_path / name
+        folder.mkdir()
+        program = tmp_path / f"{name}.py"
+        program.write_text(text, encoding="utf-8")
+        runs.append(program_runs.run(program, folder))
+    assert [run.status for run in runs] == [0, 0]
+    assert runs[1].output == ["False False False False [] __main__ [] ['os', 'sys', 'torch']"]
 
 
 def test_foreign_imports_are_reported():
