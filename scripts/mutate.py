@@ -6,18 +6,21 @@
     python scripts/mutate.py --list softmax     only say what would be changed
     python scripts/mutate.py --only 'PATTERN' softmax     try some by name, and keep nothing
 
-A mutant counts as caught when the module's tests, or what is asked of its compiled form, fail on it. It runs on a
-copy of the checkout, under the interpreter. Mutants that no test can tell from the original stand in
-tests/kernels/equivalents.txt, each with the reason. What is left are gaps. This takes minutes a module, which is why
-no test runs it; the score goes to docs/baked/cpu/mutants.
+A mutant counts as caught when the module's tests, or what is asked of its compiled form, fail on it; where several
+modules share a kernel, the tests of any of them. It runs on a copy of the checkout, under the interpreter. What no test
+noticed is compiled: a mutant that is the same machine code as the kernel, in every specimen, is no change. Of the rest,
+those that no test can tell from the original stand in tests/kernels/equivalents.txt, each with the reason. What is left
+are gaps. This takes minutes a module, which is why no test runs it; the score goes to docs/baked/cpu/mutants.
 """
 
 import argparse
 import fnmatch
+import json
 import multiprocessing
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 import time
@@ -30,6 +33,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import matrix, programs, records
 from scripts.environment import environment
 from scripts.mutants import Mutant, mutants
+from scripts.specimens import SPECIMENS
 
 EQUIVALENTS = records.ROOT / "tests/kernels/equivalents.txt"
 COPIED: tuple[str, ...] = (
@@ -41,12 +45,15 @@ COPIED: tuple[str, ...] = (
     "tests/conftest.py",
     "tests/interpreter.py",
 )
-COPIED += ("tests/needs.py", "pyproject.toml")
+COPIED += ("tests/language.py", "tests/needs.py", "pyproject.toml")
 # How long the tests may take on a mutant, as a multiple of what they take without one, and in seconds beyond that.
 TIMES, SECONDS = 5, 20
 NOTHING_RAN = 5  # how pytest ends then
 # What stands in the place of a test where a mutant kept the tests from their end.
 ENDED = ("no end", "the run broke off")
+SAME_CODE = "the same machine code"
+# How many specimens are compiled first: where one of them differs, the others need not be asked.
+FEW = 3
 # How many of the tests that noticed something are tried before the whole file is.
 FIRST = 12
 
@@ -191,14 +198,84 @@ def outcomes(module: str, chosen: list[tuple[str, Mutant]], workers: int, known:
             yield from pool.imap_unordered(one, left)
 
 
-def score(module: str, found: list[tuple[Mutant, str]]) -> dict[str, Any]:
+def noticed_by_others(module: str) -> dict[str, str]:
+    """The mutants of kernels that this module shares with others, with the tests by which those others noticed them."""
+    names = {mutant.name for _, mutant in of_module(module)}
+    found: dict[str, str] = {}
+    for other in kept():
+        if other != module and not is_due(other):
+            own = tuple(programs.tests_of(other))
+            caught = records.read(records.record_path("cpu", "mutants", other))["caught"]
+            found |= {name: test for name, test in caught if name in names and test.startswith(own)}
+    return found
+
+
+def specimens_of(path: str, function: str) -> list[str]:
+    """The specimens of every kernel of the library that is the function, or uses it; those of 16-bit floats come first."""
+    here, found = (records.ROOT / path, function), []
+    for kernel in sorted({specimen.kernel for specimen in SPECIMENS if specimen.path.startswith("kernels/")}):
+        file, name = kernel.split(":")
+        if here == (records.ROOT / file, name) or here in records.followed([(records.ROOT / file, name)]):
+            found += [specimen.name for specimen in SPECIMENS if specimen.kernel == kernel]
+    return sorted(found, key=lambda name: "16" not in name.rpartition("-")[2])
+
+
+def machine_code(folder: Path, names: list[str], known: dict[str, str]) -> list[str]:
+    """What a checkout's compiler makes of some specimens for sm_90, as PTX; nothing where it makes none."""
+    if any(name not in known for name in names):
+        variables = {key: value for key, value in os.environ.items() if key != "TRITON_INTERPRET"}
+        variables |= {"TRITON_DEFAULT_FP_FUSION": "1", "TRITON_DISABLE_LINE_INFO": "1", "TRITON_CACHE_DIR": str(folder / "cache")}
+        jobs = json.dumps([(name, "sm_90") for name in names])
+        command = [sys.executable, "scripts/compile.py", "--worker", "ptx"]
+        done = subprocess.run(command, input=jobs, env=variables, cwd=folder, capture_output=True, text=True)
+        made = json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else [""] * len(names)
+        known |= dict(zip(names, made, strict=True))
+    return [known[name] for name in names]
+
+
+def same_code(folder: Path, path: str, mutant: Mutant, original: dict[str, str]) -> int:
+    """In how many specimens the mutant is the machine code that the kernel is; zero where it differs in one."""
+    names, target = specimens_of(path, mutant.function), folder / path
+    source = target.read_text(encoding="utf-8")
+    for some in (names[:FEW], names) if names else ():
+        before = machine_code(folder, some, original)
+        target.write_text(mutant.of(source), encoding="utf-8")
+        try:
+            after = machine_code(folder, some, {})
+        finally:
+            target.write_text(source, encoding="utf-8")
+        if "" in after or after != before:
+            return 0
+    return len(names)
+
+
+def compiled_alike(module: str, found: list[tuple[Mutant, str]], known: dict[str, int]) -> dict[str, int]:
+    """Those that no test noticed and that are the same machine code, with the number of specimens that were compared.
+
+    What is known of an earlier run of the same code, zero for those that differ, is not asked again.
+    """
+    alike: dict[str, int] = {}
+    original: dict[str, str] = {}
+    paths = {mutant.name: path for path, mutant in of_module(module)}
+    with tempfile.TemporaryDirectory() as name:
+        copy_checkout(Path(name))
+        for mutant, noticed in found:
+            if not noticed:
+                count = known.get(mutant.name)
+                if count is None:
+                    count = same_code(Path(name), paths[mutant.name], mutant, original)
+                alike |= {mutant.name: count} if count else {}
+    return alike
+
+
+def score(module: str, found: list[tuple[Mutant, str]], alike: dict[str, int]) -> dict[str, Any]:
     """The counts by kind, and every mutant that no test noticed."""
     reasons = equivalents()
     kinds: dict[str, Counter[str]] = {}
     left = []
     for mutant, noticed in found:
-        reason = reasons.get(mutant.name, "")
-        outcome = "caught" if noticed else "equivalent" if reason else "gap"
+        reason = f"{SAME_CODE} in {alike[mutant.name]} specimens" if mutant.name in alike else reasons.get(mutant.name, "")
+        outcome = "caught" if noticed else "same" if mutant.name in alike else "equivalent" if reason else "gap"
         kinds.setdefault(mutant.kind, Counter())[outcome] += 1
         if outcome != "caught":
             left.append({"name": mutant.name, "line": mutant.line, "outcome": outcome, "reason": reason})
@@ -217,12 +294,14 @@ def kept() -> list[str]:
 
 
 def judge_again(module: str) -> None:
-    """Work a kept score out anew, after the list of equivalents has changed."""
+    """Work a kept score out anew, after the list of equivalents or a score of another module has changed."""
     path = records.record_path("cpu", "mutants", module)
-    found = records.read(path)
-    noticed = dict(found["caught"])
-    found |= score(module, [(mutant, noticed.get(mutant.name, "")) for _, mutant in of_module(module)])
-    records.write(path, found)
+    kept_score = records.read(path)
+    same = {left["name"]: int(left["reason"].split()[-2]) for left in kept_score["left"] if left["outcome"] == "same"}
+    known = {left["name"]: same.get(left["name"], 0) for left in kept_score["left"]} if same else {}
+    noticed = noticed_by_others(module) | dict(kept_score["caught"])
+    found = [(mutant, noticed.get(mutant.name, "")) for _, mutant in of_module(module)]
+    records.write(path, kept_score | score(module, found, compiled_alike(module, found, known)))
 
 
 def is_due(module: str) -> bool:
@@ -269,8 +348,9 @@ def main() -> int:
                         file.write(f"{mutant.name}\t{noticed}\n")
                 if not noticed or arguments.only != "*":
                     print(f"  line {mutant.line}: {mutant.name}: {noticed or 'not noticed'}", flush=True)
-        found = [(mutant, noticing[mutant.name]) for _, mutant in chosen]
-        result = score(module, found)
+        others = noticed_by_others(module)
+        found = [(mutant, noticing[mutant.name] or others.get(mutant.name, "")) for _, mutant in chosen]
+        result = score(module, found, compiled_alike(module, found, {}))
         print(f"{module}: {result['total']} ({time.monotonic() - began:.0f} s)", flush=True)
         if arguments.only == "*":
             if journal(module) != kept_at:

@@ -295,13 +295,17 @@ def write_trust() -> None:
             errors = {entry["tool"]: entry["errors"] for entry in record["sanitizers"]}
             lines.append([record["name"], *(errors.get(tool) for tool in tools)])
     records.write_text(DOCS / "generated" / "sanitized.html", html_table(lines, "Errors that Compute Sanitizer reported"))
-    lines = [["operation", "changes", "noticed", "no test can notice", "missed"]]
+    kinds = ("caught", "same", "equivalent", "gap")
+    lines = [["operation", "changes", "noticed", "the same machine code", "no test can notice", "missed"]]
+    outcomes: dict[str, str] = {}  # of each change once, though several operations may share its kernel
     for _, record in records.all_records("cpu") if "cpu" in machines() else []:
         if record["kind"] == "mutants":
-            counts = [record["total"].get(outcome, 0) for outcome in ("caught", "equivalent", "gap")]
+            counts = [record["total"].get(outcome, 0) for outcome in kinds]
             lines.append([record["name"], sum(counts), *counts])
-    total = [sum(column) for column in zip(*(line[1:] for line in lines[1:]), strict=True)]
-    lines += [["together", *total]] if total else []
+            outcomes |= {name: "caught" for name, _ in record["caught"]}
+            outcomes |= {left["name"]: left["outcome"] for left in record["left"]}
+    together = [list(outcomes.values()).count(outcome) for outcome in kinds]
+    lines += [["together, each change once", len(outcomes), *together]] if outcomes else []
     records.write_text(DOCS / "generated" / "mutants.html", html_table(lines, "Changes of the kernels that the tests noticed"))
 
 

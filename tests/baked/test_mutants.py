@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from scripts import matrix, mutate, records
+from scripts import matrix, mutate, programs, records
 from scripts.mutants import mutants
 
 KERNEL = '''
@@ -71,12 +71,36 @@ def test_places_are_counted_in_bytes():
 
 
 def test_a_score_counts_what_is_caught_what_is_equivalent_and_what_is_left(monkeypatch):
-    found = mutants(KERNEL)[:4]
-    monkeypatch.setattr(mutate, "equivalents", lambda: {found[1].name: "nobody can tell"})
-    score = mutate.score("scale", [(found[0], "test_a"), (found[1], ""), (found[2], ""), (found[3], "test_b")])
-    assert score["total"] == {"caught": 2, "equivalent": 1, "gap": 1}
-    assert [(left["name"], left["outcome"]) for left in score["left"]] == [(found[1].name, "equivalent"), (found[2].name, "gap")]
+    found = mutants(KERNEL)[:5]
+    monkeypatch.setattr(mutate, "equivalents", lambda: {mutant.name: "nobody can tell" for mutant in found[1:3]})
+    noticed = [(found[0], "test_a"), (found[1], ""), (found[2], ""), (found[3], "test_b"), (found[4], "")]
+    score = mutate.score("scale", noticed, {found[2].name: 7})
+    assert score["total"] == {"caught": 2, "equivalent": 1, "same": 1, "gap": 1}
+    assert [(left["name"], left["outcome"], left["reason"]) for left in score["left"]] == [
+        (found[1].name, "equivalent", "nobody can tell"),
+        (found[2].name, "same", "the same machine code in 7 specimens"),
+        (found[4].name, "gap", ""),
+    ]
     assert score["caught"] == [[found[0].name, "test_a"], [found[3].name, "test_b"]]
+
+
+def test_what_compiles_to_the_same_machine_code_is_told_from_what_does_not(tmp_path):
+    """A term that is promoted anyway, and a number that is in the code."""
+    mutate.copy_checkout(tmp_path)
+    given = {mutant.name: mutant for _, mutant in mutate.of_module("add")}
+    same = given["add_kernel: conversion: x.to(tl.float32) -> x"]
+    other = given["add_kernel: arithmetic: pid * BLOCK -> ((pid) + (BLOCK))"]
+    before = (tmp_path / "kernels/add.py").read_text(encoding="utf-8")
+    assert mutate.same_code(tmp_path, "kernels/add.py", same, {}) == len(mutate.specimens_of("kernels/add.py", "add_kernel")) >= 6
+    assert mutate.same_code(tmp_path, "kernels/add.py", other, {}) == 0
+    assert (tmp_path / "kernels/add.py").read_text(encoding="utf-8") == before
+
+
+def test_a_function_is_compiled_in_every_kernel_that_uses_it():
+    used_by = {name.partition("/")[0] for name in mutate.specimens_of("kernels/activation.py", "activated_with_slope")}
+    assert {"gelu_backward_kernel", "gated_unit_backward_kernel"} <= used_by and "add_kernel" not in used_by
+    first = mutate.specimens_of("kernels/add.py", "add_kernel")[: mutate.FEW]
+    assert all("16" in name.rpartition("-")[2] for name in first), "16-bit floats first: a conversion is nothing in float32"
 
 
 def test_an_equivalent_names_a_mutant_that_there_is_and_gives_a_reason():
@@ -92,18 +116,33 @@ def test_the_score_is_of_this_code(module):
     assert not mutate.is_due(module), f"older than its code: renew it with python scripts/mutate.py {module}"
     assert sum(found["total"].values()) == len(mutate.of_module(module)) == len(found["caught"]) + len(found["left"])
     reasons = mutate.equivalents()
-    assert [left["reason"] for left in found["left"]] == [reasons.get(left["name"], "") for left in found["left"]]
+    others = [left for left in found["left"] if left["outcome"] != "same"]
+    assert [left["reason"] for left in others] == [reasons.get(left["name"], "") for left in others]
 
 
 @pytest.mark.parametrize("module", mutate.kept())
 def test_what_counts_as_caught_was_noticed_by_a_test_or_ended_the_run(module):
     found = records.read(records.record_path("cpu", "mutants", module))
     assert [name for name, noticed in found["caught"] if "::" not in noticed and noticed not in mutate.ENDED] == []
+    others = mutate.noticed_by_others(module)
+    own = (*programs.tests_of(module), "tests/kernels/test_compiles.py")
+    borrowed = {name: noticed for name, noticed in found["caught"] if "::" in noticed and not noticed.startswith(own)}
+    assert borrowed.items() <= others.items(), "tests of another operation must still notice what they are said to notice"
     helpers = [name for name, noticed in found["caught"] if noticed == "the run broke off" and "_kernel:" not in name]
     assert helpers == [], "a function that is compiled within its callers has no compiled form of its own to break off"
 
 
 def test_the_tests_catch_enough():
-    found = [records.read(records.record_path("cpu", "mutants", module))["total"] for module in mutate.kept()]
-    caught, equivalent, gap = (sum(total.get(key, 0) for total in found) for key in ("caught", "equivalent", "gap"))
-    assert caught >= 0.95 * (caught + gap) and equivalent <= 0.05 * (caught + equivalent + gap)
+    outcomes = {}
+    for module in mutate.kept():
+        found = records.read(records.record_path("cpu", "mutants", module))
+        outcomes |= {name: "caught" for name, _ in found["caught"]} | {left["name"]: left["outcome"] for left in found["left"]}
+    caught, same, equivalent, gap = (list(outcomes.values()).count(key) for key in ("caught", "same", "equivalent", "gap"))
+    assert caught >= 0.95 * (caught + gap) and equivalent <= 0.05 * (caught + equivalent + gap) and same > 0
+
+
+def test_every_operation_has_a_score():
+    """Its own, or that of the operations whose kernels it launches."""
+    scored = {path for module in mutate.kept() for path in mutate.files(module)}
+    others = [module for module in matrix.modules() if module not in mutate.kept()]
+    assert [module for module in others if not set(mutate.files(module)) <= scored] == []
