@@ -255,4 +255,6 @@ def visible_text(document: Document) -> str:
     copy = BeautifulSoup(str(document.content), "html.parser")
     for hidden in copy.select("script, style, template, .headerlink, button, .md-clipboard, .md-code__nav, .linenos"):
         hidden.decompose()
+    for listing in copy.select("pre"):
+        listing.string = listing.get_text()  # however many elements color it
     return " ".join(copy.get_text(" ").split())
