@@ -16,7 +16,7 @@ from tests.docs.pages import ROOT
 
 pytestmark = pytest.mark.xdist_group("site")
 # Of processor time, with room for a slow machine. Two thirds of it go into the Markdown twins of the pages.
-SECONDS = 60
+SECONDS = 45
 SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
