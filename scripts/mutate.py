@@ -293,6 +293,15 @@ def kept() -> list[str]:
     return [module for module in matrix.modules() if records.record_path("cpu", "mutants", module).exists()]
 
 
+def together() -> Counter[str]:
+    """How many changes had which outcome, each counted once, though several modules may share its kernel."""
+    outcomes: dict[str, str] = {}
+    for module in kept():
+        found = records.read(records.record_path("cpu", "mutants", module))
+        outcomes |= {name: "caught" for name, _ in found["caught"]} | {left["name"]: left["outcome"] for left in found["left"]}
+    return Counter(outcomes.values())
+
+
 def judge_again(module: str) -> None:
     """Work a kept score out anew, after the list of equivalents or a score of another module has changed."""
     path = records.record_path("cpu", "mutants", module)

@@ -288,6 +288,8 @@ def write_results() -> None:
 
 def write_trust() -> None:
     """Two tables: what Compute Sanitizer found in each program that asks for several of its tools, and the mutants' scores."""
+    from scripts import mutate
+
     tools = ("memcheck", "racecheck", "initcheck", "synccheck")
     lines: list[list[Any]] = [["script", *tools]]
     for _, record in records.all_records(primary_machine()) if primary_machine() in machines() else []:
@@ -297,15 +299,12 @@ def write_trust() -> None:
     records.write_text(DOCS / "generated" / "sanitized.html", html_table(lines, "Errors that Compute Sanitizer reported"))
     kinds = ("caught", "same", "equivalent", "gap")
     lines = [["operation", "changes", "noticed", "the same machine code", "no test can notice", "missed"]]
-    outcomes: dict[str, str] = {}  # of each change once, though several operations may share its kernel
     for _, record in records.all_records("cpu") if "cpu" in machines() else []:
         if record["kind"] == "mutants":
             counts = [record["total"].get(outcome, 0) for outcome in kinds]
             lines.append([record["name"], sum(counts), *counts])
-            outcomes |= {name: "caught" for name, _ in record["caught"]}
-            outcomes |= {left["name"]: left["outcome"] for left in record["left"]}
-    together = [list(outcomes.values()).count(outcome) for outcome in kinds]
-    lines += [["together, each change once", len(outcomes), *together]] if outcomes else []
+    together = mutate.together()
+    lines += [["together, each change once", together.total(), *(together[outcome] for outcome in kinds)]] if together else []
     records.write_text(DOCS / "generated" / "mutants.html", html_table(lines, "Changes of the kernels that the tests noticed"))
 
 
