@@ -124,19 +124,38 @@ def settle(page: Page) -> None:
 
 
 def walk(page: Page) -> None:
-    """Go past every block, as a reader does: each gets its copy button when it comes into view."""
-    page.evaluate(
-        """async () => {
-             for (const block of document.querySelectorAll('.highlight[data-program]')) {
-               if (!block.checkVisibility()) continue;
-               block.scrollIntoView({ block: 'center', behavior: 'instant' });
-               for (let wait = 0; wait < 200 && !block.querySelector('button[data-md-type=copy]'); wait++)
-                 await new Promise((ready) => setTimeout(ready, 20));
-             }
-             scrollTo({ top: 0, behavior: 'instant' });
-           }"""
-    )
-    assert page.locator(".highlight[data-program]:not(:has(button[data-md-type=copy])):visible").count() == 0
+    """Go past every block, as a reader does: each gets its copy button when it comes into view.
+
+    A busy machine may draw no frame for seconds, and nothing comes into view without one: so a block is scrolled to again and
+    again, and a picture of the page, which needs a frame, is taken before a second and last walk.
+    """
+    stuck = page.evaluate(WALK)
+    if stuck:
+        page.bring_to_front()
+        page.screenshot()
+        stuck = page.evaluate(WALK)
+    assert not stuck, f"a block in view got no copy button: {stuck}"
+
+
+WALK = """async () => {
+  const sleep = (time) => new Promise((ready) => setTimeout(ready, time));
+  for (const block of document.querySelectorAll('.highlight[data-program]')) {
+    if (!block.checkVisibility()) continue;
+    for (let wait = 0; !block.querySelector('button[data-md-type=copy]'); wait++) {
+      if (wait === 400) {
+        let frames = 0;
+        const count = () => { frames++; requestAnimationFrame(count); };
+        requestAnimationFrame(count);
+        await sleep(1000);
+        const { top, bottom } = block.getBoundingClientRect();
+        return { block: block.textContent.slice(0, 80), top, bottom, window: innerHeight, frames, state: document.visibilityState };
+      }
+      if (wait % 40 === 0) block.scrollIntoView({ block: ['center', 'start', 'end'][(wait / 40) % 3], behavior: 'instant' });
+      await sleep(20);
+    }
+  }
+  scrollTo({ top: 0, behavior: 'instant' });
+}"""
 
 
 def press_copy(page: Page, block: Locator) -> str:

@@ -23,7 +23,10 @@ def test_page(address, palette, width, site, context_of):
     page.goto(site.url + address)
     settle(page)
     page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true })")
-    walk(page)
+    try:
+        walk(page)
+    except AssertionError as error:
+        pytest.fail(f"{error}\nthe console says: {complaints}", pytrace=False)
 
     assert page.locator("body").get_attribute("data-md-color-scheme") == PALETTES[palette]
     assert page.evaluate("document.documentElement.scrollWidth - innerWidth") <= 0, f"wider than the window: {widest(page)}"

@@ -146,13 +146,21 @@ def test_the_first_view_of_a_chapter_is_light(address, site, fresh):
     assert sum(bare.values()) < 150 * 1024, table
 
 
-def test_text_hardly_moves_while_the_faces_arrive(site, fresh):
+def test_text_hardly_moves_though_the_faces_come_late(site, fresh):
     page = fresh(None)
     page.add_init_script(
         "window.moved = 0; new PerformanceObserver((list) => list.getEntries().forEach((e) => { window.moved += e.value }))"
         ".observe({ type: 'layout-shift', buffered: true })"
     )
-    page.goto(site.url + CHAPTER)
+    held, holding = [], True
+    page.route("**/*.woff2", lambda route: held.append(route) if holding else route.continue_())
+    page.goto(site.url + CHAPTER, wait_until="commit")
+    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    assert len(held) >= 4, "the text was to be drawn before its faces are there"
+    holding = False
+    for route in held:
+        route.continue_()
     settle(page)
     page.wait_for_timeout(500)
-    assert page.evaluate("window.moved") < 0.05
+    assert 0 < page.evaluate("window.moved") < 0.1  # what counts as good
+
