@@ -159,11 +159,31 @@ WALK = """async () => {
 
 
 def press_copy(page: Page, block: Locator) -> str:
-    """Press the copy button of a Python block, once it has its program; return what the clipboard then holds."""
-    block.scroll_into_view_if_needed()
-    button = block.locator("button[data-md-type=copy][aria-label]")
-    button.wait_for()
-    page.evaluate("navigator.clipboard.writeText('')")
-    button.click()
-    page.wait_for_function("navigator.clipboard.readText().then((text) => text !== '')")
-    return page.evaluate("navigator.clipboard.readText()")
+    """Press the copy button of a Python block with the mouse, once it has its program; return what the clipboard then holds."""
+    for _ in range(3):  # what is drawn above a block may still move it after it was looked for
+        spot = block.evaluate(FIND_BUTTON)
+        page.mouse.click(spot["x"], spot["y"])
+        copied = page.evaluate(READ_CLIPBOARD)
+        if copied:
+            return copied
+    pytest.fail(f"pressing the copy button copied nothing: {block.inner_text()[:200]}")
+
+
+FIND_BUTTON = """async (block) => {
+  await navigator.clipboard.writeText('');
+  block.scrollIntoView({ block: 'center', behavior: 'instant' });
+  const ready = 'button[data-md-type=copy][aria-label]';
+  for (let wait = 0; wait < 1000 && !block.querySelector(ready); wait++) await new Promise((again) => setTimeout(again, 10));
+  if (!block.querySelector(ready)) throw new Error(`no copy button after 10 s: ${block.textContent.slice(0, 200)}`);
+  block.querySelector(ready).scrollIntoView({ block: 'center', behavior: 'instant' }); // a block may be taller than the window
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
+  const { left, top, width, height } = block.querySelector(ready).getBoundingClientRect();
+  return { x: left + width / 2, y: top + height / 2 };
+}"""
+READ_CLIPBOARD = """async () => {
+  for (let wait = 0; wait < 100; wait++) {
+    const text = await navigator.clipboard.readText();
+    if (text !== '') return text;
+    await new Promise((again) => setTimeout(again, 10));
+  }
+}"""
