@@ -18,6 +18,7 @@ from tests.docs import builds, pages
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-sync"]
 FOLDER = builds.SITE_URL.rstrip("/").rpartition("/")[2]
+PATIENCE = 90_000  # milliseconds: far more than anything takes here, for a machine that stands still now and then
 PALETTES = {"light": "default", "dark": "slate"}
 
 
@@ -85,7 +86,7 @@ def context_of(browser: Browser) -> Iterator[Callable[[str, int], BrowserContext
     def make(palette: str, width: int) -> BrowserContext:
         context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=palette)
         context.grant_permissions(["clipboard-read", "clipboard-write"])
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE)
         return context
 
     yield make
@@ -101,7 +102,7 @@ def fresh(browser: Browser, site: Site) -> Iterator[Callable[..., Page]]:
         context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=palette)
         contexts.append(context)
         context.grant_permissions(["clipboard-read", "clipboard-write"])
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(PATIENCE)
         page = context.new_page()
         if path is not None:
             page.goto(site.url + path)
@@ -126,23 +127,19 @@ def settle(page: Page) -> None:
 def walk(page: Page) -> None:
     """Go past every block, as a reader does: each gets its copy button when it comes into view.
 
-    A busy machine may draw no frame for seconds, and nothing comes into view without one: so a block is scrolled to again and
-    again, and a picture of the page, which needs a frame, is taken before a second and last walk.
+    Nothing comes into view while no frame is drawn, which on a busy machine may last for half a minute.
     """
-    stuck = page.evaluate(WALK)
-    if stuck:
-        page.bring_to_front()
-        page.screenshot()
-        stuck = page.evaluate(WALK)
+    stuck = page.evaluate(WALK, PATIENCE)
     assert not stuck, f"a block in view got no copy button: {stuck}"
 
 
-WALK = """async () => {
+WALK = """async (patience) => {
   const sleep = (time) => new Promise((ready) => setTimeout(ready, time));
+  const end = performance.now() + patience;
   for (const block of document.querySelectorAll('.highlight[data-program]')) {
     if (!block.checkVisibility()) continue;
     for (let wait = 0; !block.querySelector('button[data-md-type=copy]'); wait++) {
-      if (wait === 400) {
+      if (performance.now() > end) {
         let frames = 0;
         const count = () => { frames++; requestAnimationFrame(count); };
         requestAnimationFrame(count);
@@ -161,7 +158,7 @@ WALK = """async () => {
 def press_copy(page: Page, block: Locator) -> str:
     """Press the copy button of a Python block with the mouse, once it has its program; return what the clipboard then holds."""
     for _ in range(3):  # what is drawn above a block may still move it after it was looked for
-        spot = block.evaluate(FIND_BUTTON)
+        spot = block.evaluate(FIND_BUTTON, PATIENCE)
         page.mouse.click(spot["x"], spot["y"])
         copied = page.evaluate(READ_CLIPBOARD)
         if copied:
@@ -169,12 +166,15 @@ def press_copy(page: Page, block: Locator) -> str:
     pytest.fail(f"pressing the copy button copied nothing: {block.inner_text()[:200]}")
 
 
-FIND_BUTTON = """async (block) => {
+FIND_BUTTON = """async (block, patience) => {
+  const end = performance.now() + patience;
   await navigator.clipboard.writeText('');
   block.scrollIntoView({ block: 'center', behavior: 'instant' });
   const ready = 'button[data-md-type=copy][aria-label]';
-  for (let wait = 0; wait < 1000 && !block.querySelector(ready); wait++) await new Promise((again) => setTimeout(again, 10));
-  if (!block.querySelector(ready)) throw new Error(`no copy button after 10 s: ${block.textContent.slice(0, 200)}`);
+  while (!block.querySelector(ready)) {
+    if (performance.now() > end) throw new Error(`no copy button: ${block.textContent.slice(0, 200)}`);
+    await new Promise((again) => setTimeout(again, 10));
+  }
   block.querySelector(ready).scrollIntoView({ block: 'center', behavior: 'instant' }); // a block may be taller than the window
   for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
   const { left, top, width, height } = block.querySelector(ready).getBoundingClientRect();
