@@ -145,7 +145,8 @@ WALK = """async (patience) => {
         requestAnimationFrame(count);
         await sleep(1000);
         const { top, bottom } = block.getBoundingClientRect();
-        return { block: block.textContent.slice(0, 80), top, bottom, window: innerHeight, frames, state: document.visibilityState };
+        const where = { top, bottom, window: innerHeight, frames, state: document.visibilityState };
+        return { block: block.textContent.slice(0, 80), ...where };
       }
       if (wait % 40 === 0) block.scrollIntoView({ block: ['center', 'start', 'end'][(wait / 40) % 3], behavior: 'instant' });
       await sleep(20);

@@ -163,4 +163,3 @@ def test_text_hardly_moves_though_the_faces_come_late(site, fresh):
     settle(page)
     page.wait_for_timeout(500)
     assert 0 < page.evaluate("window.moved") < 0.1  # what counts as good
-
