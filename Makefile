@@ -11,7 +11,7 @@ serve: .venv/site/ready ; $(SITE) scripts/prepare.py && NO_MKDOCS_2_WARNING=1 $(
 
 site: .venv/$(if $(filter zensical,$(ENGINE)),test,site)/ready ; $(SITE:site/bin/python=$(if $(filter zensical,$(ENGINE)),test,site)/bin/python) scripts/build_site.py --engine $(ENGINE)
 
-test: .venv/test/ready .venv/bare/ready check ; BARE_PYTHON=$(CURDIR)/.venv/bare/bin/python $(TEST) -m pytest -n 2 --dist loadgroup
+test: .venv/test/ready .venv/bare/ready check ; BARE_PYTHON=$(CURDIR)/.venv/bare/bin/python $(TEST) -m pytest -n 2 --dist loadfile
 
 check: .venv/test/ready ; $(TEST) -m ruff check . && $(TEST) -m mypy
 

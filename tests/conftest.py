@@ -6,6 +6,8 @@ import pytest
 
 from tests import interpreter, language
 
+LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/test_engines.py")
+
 try:
     import torch
 except ImportError:
@@ -28,6 +30,25 @@ except ImportError:
 if torch is not None and triton is not None and not torch.cuda.is_available():
     language.language()  # while no kernel has run: some modules of tests run one when they are imported
     interpreter.refuse_bf16_arithmetic()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """For `--dist loadfile`: one worker runs all tests of a file, and one all that look at the built site.
+
+    What such tests share (a chart drawn, a site built, a browser) is then made once. There is never more than one browser at
+    work: two of them, on two cores, stand still for half a minute now and then.
+    """
+    if config.getvalue("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = nodeid.partition("::")[0]
+            return "the site" if file.startswith(LOOK_AT_THE_SITE) else file
+
+    return ByFile(config, log)
 
 
 def pytest_report_header() -> str:

@@ -8,7 +8,6 @@ from tests.baked.chooser_records import write_all
 from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page
 
-pytestmark = pytest.mark.xdist_group("browser")
 LIVE = "stack-chooser .chooser:not(.still)"
 SHOWN = f"{LIVE} section:not([hidden])"
 

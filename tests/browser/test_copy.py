@@ -6,7 +6,6 @@ from playwright.sync_api import Locator
 from tests.browser.conftest import press_copy, settle
 from tests.browser.test_every_page import ADDRESSES
 
-pytestmark = pytest.mark.xdist_group("browser")
 BLOCKS = ".language-python.highlight:has(pre)"
 
 

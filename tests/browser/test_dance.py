@@ -9,7 +9,6 @@ from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page, reach, reaching
 from tests.browser.test_stepper import focused, said, tab_to
 
-pytestmark = pytest.mark.xdist_group("browser")
 RECORDINGS = "**/baked/cpu/traces/dances/**"
 LIVE, COUNT, SUM = ".dance", ".stepper-count", ".dance-sum"
 

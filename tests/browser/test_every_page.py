@@ -6,7 +6,6 @@ from axe_playwright_python.sync_playwright import Axe
 from tests.browser.conftest import PALETTES, settle, walk
 from tests.docs import pages
 
-pytestmark = pytest.mark.xdist_group("browser")
 ADDRESSES = [*pages.addresses(), "404.html"]
 
 

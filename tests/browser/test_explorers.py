@@ -16,7 +16,6 @@ from playwright.sync_api import Page
 from tests.browser.conftest import PALETTES
 from tests.docs import pages
 
-pytestmark = pytest.mark.xdist_group("browser")
 WIDGETS = sorted((pages.ROOT / "docs" / "overrides" / "widgets").glob("*.html"))
 MODULES = ["explorer", "grid-explorer", "broadcast-explorer", "offset-calculator"]
 ELEMENTS = ["grid-explorer", "broadcast-explorer", "offset-calculator"]

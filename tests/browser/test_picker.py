@@ -12,7 +12,6 @@ from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page
 from tests.browser.test_stepper import focused, tab_to
 
-pytestmark = pytest.mark.xdist_group("browser")
 LIVE, WORDS, LIT = ".picker:not(.still)", ".explorer-words", ".picker-list tr.lit"
 READ = """() => {
   const all = (selector) => [...document.querySelectorAll(selector)];

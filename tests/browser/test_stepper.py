@@ -14,7 +14,6 @@ from scripts import records, trace
 from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page, reach, reaching
 
-pytestmark = pytest.mark.xdist_group("browser")
 ADD, SOFTMAX = "course/first-kernel/", "course/fused-softmax/"
 RECORDINGS = "**/baked/cpu/traces/**"
 STEPPER, SENTENCE, LIT = ".stepper:not(.still)", ".stepper-sentence", ".stepper-code .lit"

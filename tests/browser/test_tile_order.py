@@ -9,7 +9,6 @@ from playwright.sync_api import Page
 from scripts import prepare, records, tile_order
 from tests.browser.conftest import PALETTES
 
-pytestmark = pytest.mark.xdist_group("browser")
 PAGE = "course/tile-order/"
 LIVE = "tile-order .explorer:not(.still)"
 ORDER = records.read(records.record_path("cpu", "program", tile_order.ORDER))["figures"]

@@ -7,7 +7,6 @@ import pytest
 
 from tests.browser.conftest import press_copy, settle
 
-pytestmark = pytest.mark.xdist_group("browser")
 CHAPTER = "course/first-kernel/"
 SCHEME = "document.body.dataset.mdColorScheme"
 

@@ -8,7 +8,6 @@ from tests.docs import engines
 from tests.docs.page_rules import read_list
 from tests.docs.site_rules import page_documents
 
-pytestmark = pytest.mark.xdist_group("site")
 ALLOWED = Path(__file__).resolve().parent / "engine_differences.txt"
 
 

@@ -14,7 +14,6 @@ from tests.docs import builds, pages, site_rules
 from tests.docs.builds import SITE_URL
 from tests.docs.pages import ROOT
 
-pytestmark = pytest.mark.xdist_group("site")
 # Of processor time, with room for a slow machine. Half of it goes into the Markdown twins of the pages.
 SECONDS = 45
 SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
