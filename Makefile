@@ -4,14 +4,17 @@ PORT ?= 8000
 ENGINE ?= mkdocs
 SITE = .venv/site/bin/python
 TEST = .venv/test/bin/python
+PYTEST = BARE_PYTHON=$(CURDIR)/.venv/bare/bin/python $(TEST) -m pytest -n 2 --dist loadfile
 
-.PHONY: serve site test check bake-cpu charts test-matrix lighthouse clean
+.PHONY: serve site test test-long check bake-cpu charts test-matrix lighthouse clean
 
 serve: .venv/site/ready ; $(SITE) scripts/prepare.py && NO_MKDOCS_2_WARNING=1 $(SITE) -m mkdocs serve -a 127.0.0.1:$(PORT)
 
 site: .venv/$(if $(filter zensical,$(ENGINE)),test,site)/ready ; $(SITE:site/bin/python=$(if $(filter zensical,$(ENGINE)),test,site)/bin/python) scripts/build_site.py --engine $(ENGINE)
 
-test: .venv/test/ready .venv/bare/ready check ; BARE_PYTHON=$(CURDIR)/.venv/bare/bin/python $(TEST) -m pytest -n 2 --dist loadfile
+test: .venv/test/ready .venv/bare/ready check ; $(PYTEST) -m "not long"
+
+test-long: .venv/test/ready .venv/bare/ready ; $(PYTEST) -m long
 
 check: .venv/test/ready ; $(TEST) -m ruff check . && $(TEST) -m mypy
 

@@ -7,6 +7,17 @@ import pytest
 from tests import interpreter, language
 
 LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/test_engines.py")
+# What `make test-long` runs: the built site in a browser, every published program alone, every chart drawn and every recording
+# made once more, all specimens of the labs and the picker compiled.
+LONG = (
+    *LOOK_AT_THE_SITE,
+    "tests/snippets/test_programs.py",
+    "tests/snippets/test_picker.py",
+    "tests/baked/test_charts.py",
+    "tests/baked/test_mutants.py",
+    "tests/baked/test_traces",
+    "tests/labs/test_compiles.py",
+)
 
 try:
     import torch
@@ -30,6 +41,13 @@ except ImportError:
 if torch is not None and triton is not None and not torch.cuda.is_available():
     language.language()  # while no kernel has run: some modules of tests run one when they are imported
     interpreter.refuse_bf16_arithmetic()
+
+
+@pytest.hookimpl(tryfirst=True)  # before `-m` chooses
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.nodeid.startswith(LONG):
+            item.add_marker("long")
 
 
 @pytest.hookimpl(optionalhook=True)
