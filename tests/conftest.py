@@ -13,7 +13,7 @@ LONG = (
     *LOOK_AT_THE_SITE,
     "tests/snippets/test_programs.py",
     "tests/snippets/test_picker.py",
-    "tests/baked/test_charts.py",
+    "tests/baked/test_charts",
     "tests/baked/test_mutants.py",
     "tests/baked/test_traces",
     "tests/labs/test_compiles.py",
