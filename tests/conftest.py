@@ -8,7 +8,7 @@ from tests import interpreter, language
 
 LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/test_engines.py")
 # What `make test-long` runs: the built site in a browser, every published program alone, every chart drawn and every recording
-# made once more, all specimens of the labs and the picker compiled.
+# made once more, the specimens of the labs and the picker compiled, the mutants' scores.
 LONG = (
     *LOOK_AT_THE_SITE,
     "tests/snippets/test_programs.py",
@@ -54,8 +54,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_xdist_make_scheduler(config, log):
     """For `--dist loadfile`: one worker runs all tests of a file, and one all that look at the built site.
 
-    What such tests share (a chart drawn, a site built, a browser) is then made once. There is never more than one browser at
-    work: two of them, on two cores, stand still for half a minute now and then.
+    What such tests share (a chart drawn, a site built, a browser) is then made once. And there is never more than one browser at
+    work: with two of them, on two cores, a page once got no further for more than half a minute.
     """
     if config.getvalue("dist") != "loadfile":
         return None
