@@ -7,12 +7,12 @@ their loss, twice where a gradient is written, too.
 import functools
 
 import torch
-import triton
 
 from kernels.arrivals import arrivals, findings
 from kernels.cross_entropy_gradient import cross_entropy_gradient_kernel
 from kernels.cross_entropy_long import cross_entropy_long_kernel
 from kernels.cross_entropy_short import cross_entropy_short_kernel
+from kernels.sizes import next_power_of_2
 
 
 @functools.cache
@@ -27,7 +27,7 @@ def cross_entropy_plan(n_columns: int, element_size: int, gradient: bool, few: b
     `few` says that there is a multiprocessor for every row, so that a program may be as large as one can hold.
     """
     if n_columns <= 8192:
-        block = triton.next_power_of_2(n_columns)
+        block = next_power_of_2(n_columns)
         rows = max(1, 1024 // block)
         num_warps = 2 if block <= 1024 else 4 if block <= 4096 else 8
         return cross_entropy_short_kernel, rows, 16, {"ROWS": rows, "BLOCK": block, "num_warps": num_warps}

@@ -12,6 +12,7 @@ import triton
 import triton.language as tl
 
 from kernels.activation import activated, activated_with_slope
+from kernels.sizes import next_power_of_2
 
 
 @triton.jit
@@ -84,7 +85,7 @@ def gelu_bias_sums_kernel(sums_ptr, dbias_ptr, n_sums, n_columns, ROWS: tl.const
 def gelu_bias_forward(x: torch.Tensor, bias: torch.Tensor, y: torch.Tensor, kind: str = "none") -> torch.Tensor:
     n_columns = x.shape[-1]
     n_rows = x.numel() // n_columns
-    block = min(1024, triton.next_power_of_2(n_columns))
+    block = min(1024, next_power_of_2(n_columns))
     rows = 2048 // block
     full = n_rows % rows == 0 and n_columns % block == 0
     grid = ((n_rows + rows - 1) // rows, (n_columns + block - 1) // block)
@@ -101,7 +102,7 @@ def gelu_bias_backward(
     n_rows = x.numel() // n_columns
     # Rows whose length 16 does not divide are loaded element by element: fewer of them fare better.
     block, programs = (2048, 512) if n_columns % 16 else (1024, 1024)
-    block = min(block, triton.next_power_of_2(n_columns))
+    block = min(block, next_power_of_2(n_columns))
     rows = 2048 // block
     full = n_rows % rows == 0 and n_columns % block == 0
     strips = (n_columns + block - 1) // block

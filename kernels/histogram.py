@@ -16,6 +16,7 @@ import triton.language as tl
 
 from kernels.arguments import check_count, check_countable_tensor
 from kernels.reduction import nearest
+from kernels.sizes import next_power_of_2
 
 MOST_BINS = 2**22  # beyond it float32 cannot number the bins and their halves
 LOCAL_BINS = 512
@@ -76,7 +77,7 @@ def histogram_flat(x: torch.Tensor, counts: torch.Tensor, low: float, high: floa
     local = n_bins <= LOCAL_BINS
     block, programs, num_warps = (4096, 1056, 4 if n_bins <= 64 else 8) if local else (512, 4224, 4)
     grid = (min(programs, -(-x.shape[0] // block)),)
-    width = triton.next_power_of_2(n_bins if n_bins > 32 else 32) if local else 1
+    width = next_power_of_2(n_bins if n_bins > 32 else 32) if local else 1
     meta = {"BINS": width, "BLOCK": block, "LOCAL": local, "num_warps": num_warps}
     histogram_bins_kernel[grid](x, counts, x.stride(0), low, high, x.shape[0], n_bins, n_copies, **meta)
     return counts

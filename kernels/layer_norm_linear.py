@@ -9,9 +9,8 @@ product reads it again, 2mke bytes for e bytes a number.
 import torch
 
 from kernels.arguments import check_float_tensor, check_same_device
-from kernels.layer_norm import layer_norm
-from kernels.matmul import matmul
-from kernels.norm import check_norm_arguments
+from kernels.matmul import Matmul, matmul_forward
+from kernels.norm import Norm, check_norm_arguments, norm_forward
 
 
 def check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps) -> None:
@@ -80,8 +79,12 @@ def layer_norm_linear(
         J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer normalization", 2016 (arXiv:1607.06450).
     """
     check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps)
-    normal = layer_norm(x, ln_weight, ln_bias, eps).reshape(-1, x.shape[-1])
-    return matmul(normal, weight.mT, bias).view(*x.shape[:-1], weight.shape[0])
+    rows = x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, ln_weight, ln_bias, weight, bias)):
+        y = Matmul.apply(Norm.apply(rows, ln_weight, ln_bias, eps, True), weight.mT, bias, None, False)
+    else:
+        y = matmul_forward(norm_forward(rows, ln_weight, ln_bias, eps, True)[0], weight.mT, bias, None, False)[0]
+    return y if x.ndim == 2 else y.view(*x.shape[:-1], weight.shape[0])
 
 
 # --8<-- [start:reference]

@@ -54,12 +54,19 @@ def matmul_forward(a, b, bias, activation: str | None, autotune: bool, keep: boo
     z = torch.empty_like(c) if keep and activation not in (None, "relu") else None
     if c.numel():
         plan = matmul_search(a, b) if autotune else matmul_plan(a, b)
-        a, b = (aligned_copy(t) if copy else t for t, copy in zip((a, b), plan.copies, strict=True))
+        if plan.copies[0]:
+            a = aligned_copy(a)
+        if plan.copies[1]:
+            b = aligned_copy(b)
         finish = Finish(z, bias, activation=activation)
         precision = "ieee" if matmul_kind(a.dtype) == "ieee" else "tf32"
         with torch.cuda.device_of(a):
             MATMUL_KERNELS[plan.kernel](a, b, c, finish, precision, plan.configuration)
     return c, c if z is None else z
+
+
+def matmul_of(a: torch.Tensor, b: torch.Tensor, autotune: bool) -> torch.Tensor:
+    return matmul_forward(a, b, None, None, autotune)[0]
 
 
 def matmul_slope(dc: torch.Tensor, z: torch.Tensor, activation: str | None) -> torch.Tensor:
@@ -93,8 +100,10 @@ class Matmul(torch.autograd.Function):
             z = matmul(a, b, bias)
         dz = matmul_slope(dc, z, ctx.activation)
         needed = ctx.needs_input_grad
-        da = matmul(dz, b.mT, autotune=ctx.autotune) if needed[0] else None
-        db = matmul(a.mT, dz, autotune=ctx.autotune) if needed[1] else None
+        # Public only where somebody may differentiate these in turn: its checks take the host a while.
+        product = matmul if torch.is_grad_enabled() else matmul_of
+        da = product(dz, b.mT, autotune=ctx.autotune) if needed[0] else None
+        db = product(a.mT, dz, autotune=ctx.autotune) if needed[1] else None
         return da, db, dz.sum(0, dtype=torch.float32).to(bias.dtype) if needed[2] else None, None, None
 
 
@@ -142,7 +151,8 @@ def matmul(
         tiles.
     """
     check_matmul_arguments(a, b, bias, activation)
-    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (a, b, bias)):
+    differentiable = a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad)
+    if differentiable and torch.is_grad_enabled():
         return Matmul.apply(a, b, bias, activation, autotune)
     return matmul_forward(a, b, bias, activation, autotune)[0]
 

@@ -73,9 +73,10 @@ def matmul_hopper_kernel(
 
 def descriptor(matrix: torch.Tensor, rows: int, columns: int) -> TensorDescriptor:
     """A descriptor of tiles of `rows` by `columns`, which lie in memory the other way round where the matrix does."""
-    if matrix.stride(1) != 1:
-        return TensorDescriptor(matrix.t(), list(matrix.t().shape), list(matrix.t().stride()), [columns, rows])
-    return TensorDescriptor(matrix, list(matrix.shape), list(matrix.stride()), [rows, columns])
+    size, strides = list(matrix.shape), list(matrix.stride())
+    if strides[1] != 1:
+        return TensorDescriptor(matrix, size[::-1], strides[::-1], [columns, rows])
+    return TensorDescriptor(matrix, size, strides, [rows, columns])
 
 
 # --8<-- [start:launch]

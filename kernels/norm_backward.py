@@ -14,6 +14,7 @@ import triton.language as tl
 
 from kernels.norm_forward import norm_vector
 from kernels.norm_partials import norm_add_partials, norm_device, norm_partials
+from kernels.sizes import next_power_of_2
 
 
 # --8<-- [start:kernel]
@@ -106,7 +107,7 @@ def norm_backward_tile(block: int, centered: bool) -> tuple[int, int, int]:
 
 def norm_tile_backward(x, weight, dy, mean, rstd, dx, dtypes: tuple = (torch.float32, torch.float32)) -> list:
     n_rows, n_columns = x.shape
-    block, centered = triton.next_power_of_2(n_columns), mean is not None
+    block, centered = next_power_of_2(n_columns), mean is not None
     rows, num_warps, per_multiprocessor = norm_backward_tile(block, centered)
     multiprocessors, shared_bytes = norm_device(x.device)
     # As many tiles ahead as pay and as shared memory holds; none where the row is loaded again.

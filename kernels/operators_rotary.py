@@ -8,15 +8,13 @@ from kernels.rotary_embedding import check_rotary_shapes, rotary_embedding_forwa
 
 
 def rotary_tables(q, k, cos, sin):
-    """The tables as the kernel takes them: with a batch, and rows whose numbers lie side by side."""
+    """The tables as the kernel takes them: with rows whose numbers lie side by side."""
     for name, tensor in (("q", q), ("k", k), ("cos", cos), ("sin", sin)):
         check_float_tensor(name, tensor)
         check_same_device(name, tensor, "q", q)
-    if cos.ndim == 2 == sin.ndim:
-        cos, sin = cos[None], sin[None]
     with torch.no_grad():
         check_rotary_shapes(q, k, cos, sin)
-    return tuple((table if table.stride(2) == 1 else table.contiguous()).resolve_neg() for table in (cos, sin))
+    return tuple((table if table.stride(-1) == 1 else table.contiguous()).resolve_neg() for table in (cos, sin))
 
 
 def run_rotary_embedding(q, k, cos, sin, inverse):

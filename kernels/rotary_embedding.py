@@ -14,7 +14,8 @@ from kernels.rotary_embedding_turn import rotary_embedding_launch
 
 
 def rotary_embedding_forward(q, k, cos, sin, inverse=False):
-    q, k = (x.resolve_neg() if x.stride(3) == 1 else x.contiguous() for x in (q, k))
+    q = q.resolve_neg() if q.stride(3) == 1 else q.contiguous()
+    k = k.resolve_neg() if k.stride(3) == 1 else k.contiguous()
     q_out, k_out = torch.empty_like(q), torch.empty_like(k)
     if q.numel() or k.numel():
         with torch.cuda.device_of(q):
@@ -80,10 +81,8 @@ def rotary_embedding(
         check_float_tensor(name, tensor)
         if tensor.device != q.device:
             check_same_device(name, tensor, "q", q)
-    if cos.ndim == 2 == sin.ndim:
-        cos, sin = cos[None], sin[None]
     check_rotary_shapes(q, k, cos, sin)
-    if cos.stride(2) != 1 or sin.stride(2) != 1:
+    if cos.stride(-1) != 1 or sin.stride(-1) != 1:
         cos, sin = cos.contiguous(), sin.contiguous()
     cos, sin = cos.resolve_neg(), sin.resolve_neg()
     if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad):
@@ -92,7 +91,7 @@ def rotary_embedding(
 
 
 def check_rotary_shapes(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> None:
-    """Raise unless queries, keys and tables, which have a batch here, fit together."""
+    """Raise unless queries, keys and tables fit together."""
     if q.ndim != 4 or q.shape[3] % 2:
         raise ValueError(f"q: expected shape [B, H, S, D] with D even, got {tuple(q.shape)}")
     batches, _, tokens, width = q.shape
@@ -100,7 +99,8 @@ def check_rotary_shapes(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin
         raise ValueError(f"k: expected shape [{batches}, K, {tokens}, {width}] beside q's {tuple(q.shape)}, got {tuple(k.shape)}")
     if k.dtype != q.dtype:
         raise TypeError(f"k: expected dtype {q.dtype}, the dtype of q, got {k.dtype}".replace("torch.", ""))
-    if cos.ndim != 3 or cos.shape[0] not in (1, batches) or cos.shape[1] != tokens or cos.shape[2] not in (width // 2, width):
+    *batch, rows, columns = cos.shape if 2 <= cos.ndim <= 3 else (0, 0, 0)
+    if batch not in ([], [1], [batches]) or rows != tokens or columns not in (width // 2, width):
         wanted = f"[{tokens}, {width // 2}] or [{tokens}, {width}], or a batch of those"
         raise ValueError(f"cos: expected shape {wanted}, got {tuple(cos.shape)}")
     if sin.shape != cos.shape:

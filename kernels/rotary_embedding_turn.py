@@ -11,6 +11,8 @@ import math
 import triton
 import triton.language as tl
 
+from kernels.sizes import cdiv, next_power_of_2
+
 
 @triton.jit
 def rotary_embedding_turn(
@@ -122,9 +124,9 @@ def rotary_embedding_kernel(
 def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
     n_batches, n_q_heads, n_tokens, width = q.shape
     n_k_heads = k.shape[1]
-    half, shared = width // 2, cos.shape[0] == 1
+    half, shared = width // 2, cos.ndim == 2 or cos.shape[0] == 1
     strides = (*q.stride()[:3], *k.stride()[:3], *q_out.stride()[:3], *k_out.stride()[:3])
-    strides += (0 if shared else cos.stride(0), cos.stride(1), 0 if shared else sin.stride(0), sin.stride(1))
+    strides += (0 if shared else cos.stride(0), cos.stride(-2), 0 if shared else sin.stride(0), sin.stride(-2))
     vector, block = 1, half
     if half & (half - 1):
         vector = math.gcd(16 // q.element_size(), half, *strides)
@@ -133,10 +135,11 @@ def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
         heads, tokens, num_warps = 1, 1, 1
     else:
         heads, tokens, num_warps = (8, 2, 4) if half <= 32 else (4, 4, 1) if half <= 64 else (4, 2, 1)
-    tokens = max(tokens, triton.next_power_of_2((n_tokens + 65534) // 65535))  # a grid is no longer along its second axis
-    q_groups, k_groups = (triton.cdiv(n * half, heads * block) for n in (n_q_heads, n_k_heads))
-    grid = (q_groups + k_groups, triton.cdiv(n_tokens, tokens), min(n_batches, 65535))
+    if n_tokens > 65535 * tokens:  # a grid is no longer along its second axis
+        tokens = next_power_of_2(cdiv(n_tokens, 65535))
+    q_groups, k_groups = cdiv(n_q_heads * half, heads * block), cdiv(n_k_heads * half, heads * block)
+    grid = (q_groups + k_groups, cdiv(n_tokens, tokens), min(n_batches, 65535))
     sizes = (n_batches, n_tokens, n_q_heads, n_k_heads, q_groups)
-    meta = {"HALF": half, "WIDE": cos.shape[2] != half, "INVERSE": inverse, "TOKENS": tokens, "HEADS": heads, "BLOCK": block}
+    meta = {"HALF": half, "WIDE": cos.shape[-1] != half, "INVERSE": inverse, "TOKENS": tokens, "HEADS": heads, "BLOCK": block}
     meta |= {"VECTOR": vector, "num_warps": num_warps}
     rotary_embedding_kernel[grid](q, k, cos, sin, q_out, k_out, *strides, *sizes, **meta)

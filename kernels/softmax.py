@@ -16,6 +16,7 @@ import triton
 import triton.language as tl
 
 from kernels.arguments import check_dim, check_float_tensor
+from kernels.sizes import next_power_of_2
 from kernels.softmax_long import softmax_long, softmax_long_backward
 from kernels.softmax_rows import like, rows_of
 from kernels.softmax_short import softmax_short, softmax_short_backward
@@ -57,7 +58,7 @@ def softmax_backward_kernel(y_ptr, dy_ptr, dx_ptr, y_row_stride, dy_row_stride, 
 # --8<-- [start:launch]
 def softmax_row(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = x.shape
-    block = triton.next_power_of_2(n_columns)
+    block = next_power_of_2(n_columns)
     num_warps = 2 if block <= 1024 else 4 if block <= 4096 else 16 if block <= 8192 else 32
     softmax_kernel[(n_rows,)](x, y, x.stride(0), y.stride(0), n_columns, BLOCK=block, num_warps=num_warps)
     return y
@@ -66,7 +67,7 @@ def softmax_row(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 def softmax_row_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = y.shape
-    block = triton.next_power_of_2(n_columns)
+    block = next_power_of_2(n_columns)
     num_warps = 2 if block <= 512 else 4 if block <= 1024 else 8 if block <= 2048 else 16 if block <= 8192 else 32
     strides = (y.stride(0), dy.stride(0), dx.stride(0))
     softmax_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, BLOCK=block, num_warps=num_warps)

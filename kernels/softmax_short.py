@@ -10,6 +10,8 @@ import torch
 import triton
 import triton.language as tl
 
+from kernels.sizes import next_power_of_2
+
 
 # --8<-- [start:kernel]
 @triton.jit
@@ -58,7 +60,7 @@ def fills(n_rows: int, n_columns: int, block: int) -> bool:
 
 def softmax_short(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = x.shape
-    block = triton.next_power_of_2(n_columns)
+    block = next_power_of_2(n_columns)
     rows = max(1, 1024 // block)
     full = fills(n_rows, n_columns, block)
     num_warps = 1 if not full or 256 <= block <= 512 else 4 if block < 256 else 2
@@ -70,7 +72,7 @@ def softmax_short(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 def softmax_short_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = y.shape
-    block = triton.next_power_of_2(n_columns)
+    block = next_power_of_2(n_columns)
     full = fills(n_rows, n_columns, block)
     rows = max(1, (1024 if full else 2048) // block)
     meta = {"ROWS": rows, "BLOCK": block, "FULL": full, "num_warps": 16 if block == 4096 else 4}

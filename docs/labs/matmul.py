@@ -75,7 +75,7 @@ check(my_matmul, "tiled_matmul")
 # Which tiles are fast depends on the GPU and on the sizes. `triton.autotune` times each configuration the first time that
 # the kernel meets new values of the arguments in `key`, and keeps the fastest. Here are the configurations; the
 # interpreter, which cannot time anything, gets only one, with small tiles. The grid must now follow from the configuration:
-# it is a function of `meta`, the kernel's compile-time arguments by name.
+# it is a function of `meta`, the kernel's compile-time arguments by name. [Autotune](../course/autotune.md) tells the rest.
 #
 # On a GPU the check ends with the time of a square bfloat16 product beside PyTorch's, which is cuBLAS. Seven tenths of its
 # speed is the mark to reach here. On this lab's page of the site, the solution's fold holds what the check said of it, and on
@@ -113,7 +113,7 @@ check(my_tuned_matmul, "tiled_matmul")
 # ## Step 3: an epilogue
 #
 # What follows a product element by element costs no pass over memory of its own if the kernel does it to `total`, before
-# the store. Here it is a ReLU: everything below 0 becomes 0.
+# the store. Here it is a ReLU: everything below 0 becomes 0. The tiles are those of step 1.
 
 # %% tags=["exercise"]
 @triton.jit

@@ -2,7 +2,7 @@
 # # A dozen puzzles
 #
 # Each of these is one idea and a few missing lines, in the form of the labs: fill in, run the cell, run the check. They
-# can be solved in any order, and get harder towards the end. Before the first, read
+# can be solved in any order, and get harder toward the end. Before the first, read
 # [Grid math](../course/grid-math.md) and [Masking](../course/masking.md). Puzzles 6, 7, 10 and 12 name a chapter of their own.
 #
 # Run this cell first. Without a GPU, Triton's interpreter runs the kernels on the CPU.
@@ -52,7 +52,7 @@ def my_gather(x, out):
 check(my_gather, "gather_stride")
 
 # %% [markdown]
-# ## Puzzle 2: backwards
+# ## Puzzle 2: backward
 #
 # `out` is `x` with its last element first.
 
@@ -414,6 +414,6 @@ check(my_attention, "attention_row")
 # %% [markdown]
 # ## What you have
 #
-# Addresses that go forwards, backwards and across, masks in one and two dimensions, reductions along either axis, a scan,
+# Addresses that go forward, backward and across, masks in one and two dimensions, reductions along either axis, a scan,
 # atomics, and the loop at the heart of flash attention. What is left to a fast kernel is which tiles, how many warps, and
 # what the hardware can do beyond loads and stores: that is what the rest of the course measures.

@@ -189,5 +189,6 @@ check(my_far_softmax, "far_rows")
 # %% [markdown]
 # ## What you have
 #
-# A softmax that is right for extreme values, for rows of any length, and for rows anywhere in memory. On a GPU the checks say
-# how fast it is beside `torch.softmax`; [the ladder](../course/softmax-ladder.md) says what to do about the rest.
+# A softmax that is right for large values, for rows of any length, and for rows anywhere in memory. (A row whose first block
+# is all -inf comes out as NaN: a maximum of -inf is subtracted from -inf. The library's kernels guard against that.) On a GPU
+# the checks say how fast it is beside `torch.softmax`; [the ladder](../course/softmax-ladder.md) says what to do about the rest.

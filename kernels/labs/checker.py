@@ -76,7 +76,8 @@ def check(fn: Callable, task: str, expected: Callable[..., torch.Tensor] | None 
         if watch:
             tried.append((case, watch))
     looked = "no lane out of bounds, no races" if watched else "nothing written out of bounds"
-    right = f"✓ {task}: all {len(cases)} cases are right, {looked}."
+    cases_right = "its one case is right" if len(cases) == 1 else f"all {len(cases)} cases are right"
+    right = f"✓ {task}: {cases_right}, {looked}."
     if watched or what.peer is None or what.large is None:
         return answer(True, f"{right}\n\n{remark(tried)}".rstrip())
     try:
