@@ -1,4 +1,7 @@
-"""Checks of arguments that every operation shares, so that all errors read alike."""
+"""Checks of arguments that every operation shares, so that all errors read alike; and the device that a launch goes to."""
+
+import contextlib
+import functools
 
 import torch
 import triton
@@ -13,6 +16,20 @@ HOW_TO_INTERPRET = (
     "either move it to a CUDA device, or run on the CPU through Triton's interpreter by setting "
     "TRITON_INTERPRET=1 in the environment before triton is first imported"
 )
+
+
+# What changes no device; it may be entered any number of times.
+UNCHANGED = contextlib.nullcontext()
+
+
+@functools.cache
+def several_gpus() -> bool:
+    return torch.cuda.device_count() > 1
+
+
+def on_device_of(x: torch.Tensor) -> contextlib.AbstractContextManager:
+    """`torch.cuda.device_of(x)`, under which a launch goes to the device of `x`; free of cost where there is one GPU at most."""
+    return torch.cuda.device_of(x) if several_gpus() else UNCHANGED
 
 
 def check_float_tensor(name: str, tensor: torch.Tensor) -> None:
@@ -65,7 +82,8 @@ def check_like(name: str, tensor: torch.Tensor, other_name: str, other: torch.Te
         raise TypeError(f"{name}: expected dtype {expected}, the dtype of {other_name}, got {found}")
     if tensor.shape != other.shape:
         raise ValueError(f"{name}: expected shape {tuple(other.shape)}, the shape of {other_name}, got {tuple(tensor.shape)}")
-    check_same_device(name, tensor, other_name, other)
+    if tensor.device != other.device:
+        check_same_device(name, tensor, other_name, other)
 
 
 def check_probability(name: str, value: float) -> None:

@@ -9,7 +9,7 @@ anew where `dloss` turns out to be something else. For n logits of e bytes that 
 
 import torch
 
-from kernels.arguments import check_float_tensor, check_same_device
+from kernels.arguments import check_float_tensor, check_same_device, on_device_of
 from kernels.cross_entropy_launch import cross_entropy_launch
 from kernels.cross_entropy_total import cross_entropy_count
 
@@ -18,9 +18,9 @@ def cross_entropy_forward(logits, target, options, gradient=False):
     """The loss; with `gradient`, and unless the loss is one of each row, also the gradient for an incoming one of one."""
     ignore_index, reduction = options
     n_rows = logits.shape[0]
-    loss = torch.empty(n_rows if reduction == "none" else (), dtype=logits.dtype, device=logits.device)
+    loss = logits.new_empty(n_rows if reduction == "none" else ())
     counts = dlogits = None
-    with torch.cuda.device_of(logits):
+    with on_device_of(logits):
         if gradient and reduction != "none":
             counts = cross_entropy_count(target, ignore_index)
             dlogits = cross_entropy_room(logits)
@@ -32,7 +32,7 @@ def cross_entropy_room(logits: torch.Tensor) -> torch.Tensor:
     """Memory for a gradient, whose rows begin at the same place of a vector as those of the logits."""
     n_rows, n_columns = logits.shape
     gap = (logits.stride(0) - n_columns) % 8
-    dlogits = torch.empty(n_rows, n_columns + gap, dtype=logits.dtype, device=logits.device)
+    dlogits = logits.new_empty(n_rows, n_columns + gap)
     return dlogits[:, :n_columns] if gap else dlogits
 
 
@@ -55,7 +55,7 @@ class CrossEntropy(torch.autograd.Function):
         ready = dlogits is not None
         if not ready:
             dlogits = cross_entropy_room(logits)
-        with torch.cuda.device_of(logits):
+        with on_device_of(logits):
             cross_entropy_launch(logits, target, ctx.options, ctx.counts, None, dlogits, dloss.resolve_neg(), ready)
         return dlogits, None, None
 
@@ -116,12 +116,13 @@ def cross_entropy(
     if logits.ndim != 2:
         rows = logits[None] if logits.ndim == 1 else logits.movedim(1, -1).reshape(-1, logits.shape[1])
         classes = target.reshape(-1)
-    if rows.shape[0] == 0:
+    if target.numel() == 0:
         none = rows.sum(1)  # no launch, and still a part of the graph
         return none.view(target.shape) if reduction == "none" else none.sum() if reduction == "sum" else none.mean()
-    if rows.stride(1) != 1:
-        rows = rows.contiguous()
-    rows, classes = rows.resolve_neg(), classes.contiguous()
+    if rows.stride(1) != 1 or rows.is_neg():
+        rows = rows.resolve_neg().contiguous()
+    if not classes.is_contiguous():
+        classes = classes.contiguous()
     if torch.is_grad_enabled() and logits.requires_grad:
         loss = CrossEntropy.apply(rows, classes, (ignore_index, reduction))
     else:
@@ -139,14 +140,15 @@ def check_cross_entropy(logits: torch.Tensor, target: torch.Tensor, ignore_index
         raise TypeError(f"ignore_index: expected an int, got {type(ignore_index).__name__}")
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"reduction: expected 'mean', 'sum' or 'none', got {reduction!r}")
-    check_same_device("target", target, "logits", logits)
-    shape = logits.shape
+    device, shape = target.device, logits.shape
+    if device != logits.device:
+        check_same_device("target", target, "logits", logits)
     if len(shape) == 0 or shape[min(1, len(shape) - 1)] == 0:
         raise ValueError(f"logits: expected shape [N, C], [C] or [N, C, ...] with at least one class, got {tuple(shape)}")
     wanted = shape[:1] + shape[2:] if len(shape) > 1 else ()
     if target.shape != wanted:
         raise ValueError(f"target: expected shape {tuple(wanted)} for logits of {tuple(shape)}, got {tuple(target.shape)}")
-    if target.device.type == "cpu":
+    if device.type == "cpu":
         n_classes = shape[min(1, len(shape) - 1)]
         wrong = target[(target != ignore_index) & ((target < 0) | (target >= n_classes))]
         if wrong.numel():

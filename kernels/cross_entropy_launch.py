@@ -21,6 +21,7 @@ def cross_entropy_multiprocessors(device: torch.device) -> int:
     return torch.cuda.get_device_properties(device).multi_processor_count if device.type == "cuda" else 1
 
 
+@functools.cache
 def cross_entropy_plan(n_columns: int, element_size: int, gradient: bool, few: bool = False) -> tuple:
     """The kernel for rows of this length, its rows a program, its programs a multiprocessor, and its constants.
 
@@ -57,7 +58,7 @@ def cross_entropy_launch(logits, target, options, counts, loss=None, dlogits=Non
         kernel[grid](logits, target, parts, arrived, loss, row_stride, *sizes, REDUCTION=reduction, **meta)
         return
     if kernel is cross_entropy_short_kernel:
-        meta["EVEN"] = (n_columns % 8, row_stride % 8) == (0, 0)
+        meta = {**meta, "EVEN": (n_columns % 8, row_stride % 8) == (0, 0)}
     tensors = (logits, target, dloss, counts, parts, arrived, loss, dlogits)
     strides = (row_stride, 0 if dlogits is None else dlogits.stride(0))
     dloss_stride = 0 if dloss is None or reduction != "none" else dloss.stride(0)

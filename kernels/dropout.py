@@ -14,7 +14,7 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.arguments import check_float_tensor, check_like, check_probability, check_seed
+from kernels.arguments import check_float_tensor, check_like, check_probability, check_seed, on_device_of
 from kernels.parts import load_part, store_part
 from kernels.philox import philox_bits, philox_reference
 
@@ -54,20 +54,24 @@ def dropout_flat(x: torch.Tensor, residual: torch.Tensor | None, y: torch.Tensor
     scale = 1 / (1 - p) if p < 1 else 0.0
     vector, num_warps = (4, 4) if x.element_size() == 4 else (8, 2)
     grid = ((n_elements + 1023) // 1024,)
-    meta = {"RESIDUAL": residual is not None, "BLOCK": 1024, "VECTOR": vector, "FULL": n_elements % 1024 == 0}
-    meta["num_warps"] = num_warps
-    dropout_kernel[grid](x, residual, y, n_elements, threshold, scale, seed, **meta)
+    added, full = residual is not None, n_elements % 1024 == 0
+    arguments = (x, residual, y, n_elements, threshold, scale, seed)
+    dropout_kernel[grid](*arguments, RESIDUAL=added, BLOCK=1024, VECTOR=vector, FULL=full, num_warps=num_warps)
     return y
+
+
+def without_gaps(x: torch.Tensor) -> torch.Tensor:
+    return x if x.is_contiguous() and not x.is_neg() else x.resolve_neg().contiguous()
 
 
 def dropout_forward(x: torch.Tensor, p: float, seed: int, residual: torch.Tensor | None) -> torch.Tensor:
     # Elements are counted in the order of the indices, so that the mask does not depend on strides.
-    x = x.resolve_neg().contiguous()
-    residual = None if residual is None else residual.resolve_neg().contiguous()
+    x = without_gaps(x)
+    residual = None if residual is None else without_gaps(residual)
     y = torch.empty_like(x)
     if x.numel() == 0:
         return y
-    with torch.cuda.device_of(x):
+    with on_device_of(x):
         return dropout_flat(x, residual, y, p, seed)
 
 

@@ -14,6 +14,7 @@ import triton
 import triton.language as tl
 
 from kernels.activation import activated, activated_with_slope
+from kernels.arguments import on_device_of
 from kernels.parts import load_part, store_part
 
 
@@ -79,9 +80,9 @@ def gated_unit_shape(gate: torch.Tensor, up: torch.Tensor) -> tuple[int, int, in
 
 
 def gated_unit_launch(gate: torch.Tensor, up: torch.Tensor, y: torch.Tensor, kind: str = "silu") -> torch.Tensor:
-    n_rows, n_columns, *strides = gated_unit_shape(gate, up)
+    n_rows, n_columns, gate_stride, up_stride, y_stride = gated_unit_shape(gate, up)
     grid = ((n_columns + 1023) // 1024, n_rows)
-    gated_unit_kernel[grid](gate, up, y, *strides, n_columns, KIND=kind, BLOCK=1024, num_warps=4)
+    gated_unit_kernel[grid](gate, up, y, gate_stride, up_stride, y_stride, n_columns, KIND=kind, BLOCK=1024, num_warps=4)
     return y
 
 
@@ -90,13 +91,13 @@ def gated_unit_backward_launch(
 ) -> None:
     n_rows, n_columns, *strides = gated_unit_shape(gate, up)
     grid = ((n_columns + 1023) // 1024, n_rows)
-    meta = {"KIND": kind, "BLOCK": 1024, "num_warps": 4}
-    gated_unit_backward_kernel[grid](gate, up, dy, dgate, dup, *strides, n_columns, **meta)
+    gated_unit_backward_kernel[grid](gate, up, dy, dgate, dup, *strides, n_columns, KIND=kind, BLOCK=1024, num_warps=4)
 
 
 def gated_unit_rows(gate: torch.Tensor, up: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Both without gaps, or as matrices whose rows have none; copied where the strides leave no other way."""
-    gate, up = gate.resolve_neg(), up.resolve_neg()
+    if gate.is_neg() or up.is_neg():
+        gate, up = gate.resolve_neg(), up.resolve_neg()
     if gate.is_contiguous() and up.is_contiguous():
         return gate, up
     if gate.ndim > 0:
@@ -111,16 +112,17 @@ def gated_unit_forward(gate: torch.Tensor, up: torch.Tensor, kind: str) -> torch
     y = torch.empty_like(gate, memory_format=torch.contiguous_format)
     if y.numel() == 0:
         return y
-    with torch.cuda.device_of(gate):
+    with on_device_of(gate):
         return gated_unit_launch(*gated_unit_rows(gate, up), y, kind)
 
 
 def gated_unit_backward(
     gate: torch.Tensor, up: torch.Tensor, dy: torch.Tensor, kind: str
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    dgate, dup = (torch.empty_like(gate, memory_format=torch.contiguous_format) for _ in range(2))
+    dgate = torch.empty_like(gate, memory_format=torch.contiguous_format)
+    dup = torch.empty_like(dgate)
     if dy.numel() > 0:
-        with torch.cuda.device_of(gate):
+        with on_device_of(gate):
             dy = dy.resolve_neg().contiguous()
             gated_unit_backward_launch(*gated_unit_rows(gate, up), dy, dgate, dup, kind)
     return dgate, dup

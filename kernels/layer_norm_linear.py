@@ -10,33 +10,32 @@ import torch
 
 from kernels.arguments import check_float_tensor, check_same_device
 from kernels.matmul import Matmul, matmul_forward
-from kernels.norm import Norm, check_norm_arguments, norm_forward
+from kernels.norm import Norm, check_norm_arguments, check_norm_parameter, norm_forward
 
 
 def check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps) -> None:
     """Raise TypeError or ValueError unless layer norm and a linear layer can be taken with these."""
     check_norm_arguments(x, None, None, eps)
+    device, n_columns = x.device, x.shape[-1]
     for name, parameter in (("ln_weight", ln_weight), ("ln_bias", ln_bias)):
         if parameter is not None:
-            check_float_tensor(name, parameter)
-            if parameter.shape != x.shape[-1:]:
-                expected = f"shape {tuple(x.shape[-1:])}, the last dimension of x"
-                raise ValueError(f"{name}: expected {expected}, got {tuple(parameter.shape)}")
-            check_same_device(name, parameter, "x", x)
+            check_norm_parameter(name, parameter, x)
     check_float_tensor("weight", weight)
     if weight.dtype != x.dtype:
         expected, found = (str(dtype).removeprefix("torch.") for dtype in (x.dtype, weight.dtype))
         raise TypeError(f"weight: expected dtype {expected}, the dtype of x, got {found}")
-    if weight.ndim != 2 or weight.shape[1] != x.shape[-1]:
-        expected = f"two dimensions and {x.shape[-1]} columns, the last dimension of x"
+    if weight.ndim != 2 or weight.shape[1] != n_columns:
+        expected = f"two dimensions and {n_columns} columns, the last dimension of x"
         raise ValueError(f"weight: expected {expected}, got shape {tuple(weight.shape)}")
-    check_same_device("weight", weight, "x", x)
+    if weight.device != device:
+        check_same_device("weight", weight, "x", x)
     if bias is not None:
         check_float_tensor("bias", bias)
         if bias.shape != weight.shape[:1]:
             expected = f"shape {tuple(weight.shape[:1])}, one number for each row of weight"
             raise ValueError(f"bias: expected {expected}, got {tuple(bias.shape)}")
-        check_same_device("bias", bias, "x", x)
+        if bias.device != device:
+            check_same_device("bias", bias, "x", x)
 
 
 def layer_norm_linear(

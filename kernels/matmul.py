@@ -12,7 +12,7 @@ is the memory again.
 
 import torch
 
-from kernels.arguments import check_float_tensor, check_same_device
+from kernels.arguments import check_float_tensor, check_same_device, on_device_of
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_plan import aligned_copy, matmul_kind, matmul_plan
 from kernels.matmul_routes import MATMUL_KERNELS
@@ -27,19 +27,22 @@ def check_matmul_arguments(a, b, bias, activation) -> None:
         check_float_tensor(name, matrix)
         if matrix.ndim != 2:
             raise ValueError(f"{name}: expected two dimensions, got shape {tuple(matrix.shape)}")
+    device, (inner, n_columns) = a.device, b.shape
     if b.dtype != a.dtype:
         expected, found = (str(dtype).removeprefix("torch.") for dtype in (a.dtype, b.dtype))
         raise TypeError(f"b: expected dtype {expected}, the dtype of a, got {found}")
-    check_same_device("b", b, "a", a)
-    if b.shape[0] != a.shape[1]:
+    if b.device != device:
+        check_same_device("b", b, "a", a)
+    if inner != a.shape[1]:
         expected = f"{a.shape[1]} rows, the columns of a of shape {tuple(a.shape)}"
         raise ValueError(f"b: expected {expected}, got shape {tuple(b.shape)}")
     if bias is not None:
         check_float_tensor("bias", bias)
-        if bias.shape != b.shape[1:]:
+        if bias.shape != (n_columns,):
             expected = f"shape {tuple(b.shape[1:])}, one number for each column of b"
             raise ValueError(f"bias: expected {expected}, got {tuple(bias.shape)}")
-        check_same_device("bias", bias, "a", a)
+        if bias.device != device:
+            check_same_device("bias", bias, "a", a)
     if activation is not None and not isinstance(activation, str):
         raise TypeError(f"activation: expected None or a str, got {type(activation).__name__}")
     if activation not in ACTIVATIONS:
@@ -48,9 +51,11 @@ def check_matmul_arguments(a, b, bias, activation) -> None:
 
 def matmul_forward(a, b, bias, activation: str | None, autotune: bool, keep: bool = False) -> tuple:
     """The product and, with `keep`, what the activation was given (the product itself where that is enough)."""
-    a, b = a.resolve_neg(), b.resolve_neg()
-    bias = None if bias is None else bias.resolve_neg().contiguous()
-    c = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
+    if a.is_neg() or b.is_neg():
+        a, b = a.resolve_neg(), b.resolve_neg()
+    if bias is not None and (bias.is_neg() or not bias.is_contiguous()):
+        bias = bias.resolve_neg().contiguous()
+    c = a.new_empty((a.shape[0], b.shape[1]))
     z = torch.empty_like(c) if keep and activation not in (None, "relu") else None
     if c.numel():
         plan = matmul_search(a, b) if autotune else matmul_plan(a, b)
@@ -60,7 +65,7 @@ def matmul_forward(a, b, bias, activation: str | None, autotune: bool, keep: boo
             b = aligned_copy(b)
         finish = Finish(z, bias, activation=activation)
         precision = "ieee" if matmul_kind(a.dtype) == "ieee" else "tf32"
-        with torch.cuda.device_of(a):
+        with on_device_of(a):
             MATMUL_KERNELS[plan.kernel](a, b, c, finish, precision, plan.configuration)
     return c, c if z is None else z
 
@@ -151,8 +156,7 @@ def matmul(
         tiles.
     """
     check_matmul_arguments(a, b, bias, activation)
-    differentiable = a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad)
-    if differentiable and torch.is_grad_enabled():
+    if torch.is_grad_enabled() and (a.requires_grad or b.requires_grad or (bias is not None and bias.requires_grad)):
         return Matmul.apply(a, b, bias, activation, autotune)
     return matmul_forward(a, b, bias, activation, autotune)[0]
 

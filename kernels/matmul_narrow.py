@@ -4,8 +4,10 @@ Such a product reads one large matrix once, and the memory sets its time. The te
 at a time, by as few as 8 columns. So the wide matrix gives the rows, whichever of the two it is, and of the narrow one no
 more columns are multiplied than there are. For a narrow a that means c transposed: each tile is turned at the end.
 
-With several programs a tile, each sums one stretch of the inner dimension and leaves its partial sums in memory. The last to
-finish adds them up in a fixed order, so the same input gives the same bits every time.
+With several programs a tile, each sums one stretch of the inner dimension and leaves its partial sums in memory. Where a tile's
+are few, the last program to finish adds them up. Where they are many, one program would be long about it while the others
+idle: there a second launch adds them, with programs enough for the whole GPU. Both add in a fixed order, so the same input
+gives the same bits every time.
 """
 
 from typing import Any
@@ -18,9 +20,26 @@ from kernels.arguments import INTERPRETED
 from kernels.arrivals import arrivals, findings
 from kernels.matmul_epilogue import Finish, matmul_activated, matmul_finished
 from kernels.matmul_hopper import descriptor
+from kernels.sizes import next_power_of_2
 
 
 # --8<-- [start:kernel]
+@triton.jit
+def matmul_narrow_finish(
+    total, c_ptr, z_ptr, bias_ptr, scale_a_ptr, scale_b_ptr, wide_places, narrow_places, M, N, c_stride,
+    TURNED: tl.constexpr, ROW_SCALES: tl.constexpr, ACTIVATION: tl.constexpr,
+):
+    """Finish sums and store them; [wide, narrow] places are [rows, columns] of c, or the other way round if TURNED."""
+    rows, columns = (narrow_places, wide_places) if TURNED else (wide_places, narrow_places)
+    c = total.T if TURNED else total  # [rows, columns]
+    c = matmul_finished(c, bias_ptr, scale_a_ptr, scale_b_ptr, rows, columns, M, N, ROW_SCALES)
+    offsets = rows.to(tl.int64)[:, None] * c_stride + columns[None, :]
+    mask = (rows < M)[:, None] & (columns < N)[None, :]
+    if z_ptr is not None:
+        tl.store(z_ptr + offsets, c, mask=mask)
+    tl.store(c_ptr + offsets, matmul_activated(c, ACTIVATION), mask=mask)
+
+
 @triton.jit
 def matmul_narrow_kernel(
     wide_desc,
@@ -68,29 +87,67 @@ def matmul_narrow_kernel(
         places = tl.arange(0, WIDE)[:, None] * NARROW + tl.arange(0, NARROW)[None, :]  # [WIDE, NARROW]
         partial_ptrs = partial_ptr + tile * (WIDE * NARROW) + places  # [WIDE, NARROW]
         tl.store(partial_ptrs + part * n_tiles * (WIDE * NARROW), total)
-        tl.debug_barrier()  # all of the tile is stored before this program reports
-        last = tl.atomic_add(arrived_ptr + tile, 1, sem="acq_rel") == PARTS - 1
-        if last:
-            # This program is the last. It adds up what all have left, in their fixed order.
-            total = tl.zeros((WIDE, NARROW), tl.float32)
-            for _ in tl.static_range(PARTS):
-                total += tl.load(partial_ptrs, cache_modifier=".cg")
-                partial_ptrs += n_tiles * (WIDE * NARROW)
-            tl.store(arrived_ptr + tile, 0)
+        last = False  # a second launch finishes
+        if arrived_ptr is not None:
+            tl.debug_barrier()  # all of the tile is stored before this program reports
+            last = tl.atomic_add(arrived_ptr + tile, 1, sem="acq_rel") == PARTS - 1
+            if last:
+                # This program is the last. It adds up what all have left, in their fixed order.
+                total = tl.zeros((WIDE, NARROW), tl.float32)
+                for _ in tl.static_range(PARTS):
+                    total += tl.load(partial_ptrs, cache_modifier=".cg")
+                    partial_ptrs += n_tiles * (WIDE * NARROW)
+                tl.store(arrived_ptr + tile, 0)
     if last:
-        wide_places, narrow_places = wide + tl.arange(0, WIDE), narrow + tl.arange(0, NARROW)  # [WIDE], [NARROW]
-        rows, columns = (narrow_places, wide_places) if TURNED else (wide_places, narrow_places)
-        c = total.T if TURNED else total  # [rows, columns]
-        c = matmul_finished(c, bias_ptr, scale_a_ptr, scale_b_ptr, rows, columns, M, N, ROW_SCALES)
-        offsets = rows.to(tl.int64)[:, None] * c_stride + columns[None, :]
-        mask = (rows < M)[:, None] & (columns < N)[None, :]
-        if z_ptr is not None:
-            tl.store(z_ptr + offsets, c, mask=mask)
-        tl.store(c_ptr + offsets, matmul_activated(c, ACTIVATION), mask=mask)
+        matmul_narrow_finish(
+            total, c_ptr, z_ptr, bias_ptr, scale_a_ptr, scale_b_ptr, wide + tl.arange(0, WIDE), narrow + tl.arange(0, NARROW),
+            M, N, c_stride, TURNED, ROW_SCALES, ACTIVATION,
+        )
+
+
+@triton.jit
+def matmul_parts_kernel(
+    partial_ptr,
+    c_ptr,
+    z_ptr,
+    bias_ptr,
+    scale_a_ptr,
+    scale_b_ptr,
+    M,
+    N,
+    c_stride,
+    n_parts,
+    TURNED: tl.constexpr,
+    ROW_SCALES: tl.constexpr,
+    ACTIVATION: tl.constexpr,
+    WIDE: tl.constexpr,
+    NARROW: tl.constexpr,
+    ROWS: tl.constexpr,
+    PARTS: tl.constexpr,
+):
+    # This program owns ROWS rows of one tile, and adds up all of their partial sums.
+    slices: tl.constexpr = WIDE // ROWS
+    program = tl.program_id(0).to(tl.int64)
+    tile, first = program // slices, (program % slices * ROWS).to(tl.int32)
+    n_narrow = tl.cdiv(M if TURNED else N, NARROW)
+    wide, narrow = (tile // n_narrow * WIDE).to(tl.int32), (tile % n_narrow * NARROW).to(tl.int32)
+    # The partial sums are laid out as [n_parts, tiles, WIDE, NARROW].
+    parts = tl.arange(0, PARTS)[:, None, None]  # [PARTS, 1, 1]
+    places = (first + tl.arange(0, ROWS)[:, None]) * NARROW + tl.arange(0, NARROW)[None, :]  # [ROWS, NARROW]
+    tiles = parts * (tl.num_programs(0) // slices) + tile  # [PARTS, 1, 1]
+    partial = tl.load(partial_ptr + tiles * (WIDE * NARROW) + places[None, :, :], mask=parts < n_parts, other=0.0)
+    matmul_narrow_finish(
+        tl.sum(partial, axis=0), c_ptr, z_ptr, bias_ptr, scale_a_ptr, scale_b_ptr, wide + first + tl.arange(0, ROWS),
+        narrow + tl.arange(0, NARROW), M, N, c_stride, TURNED, ROW_SCALES, ACTIVATION,
+    )
 # --8<-- [end:kernel]
 
 
 # --8<-- [start:launch]
+# From so many partial sums of a tile on, a second launch costs less than one program that adds them all.
+MANY_SUMS = 2**15
+
+
 def matmul_narrow(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish, precision: str, configuration: dict[str, int]
 ) -> torch.Tensor:
@@ -102,13 +159,24 @@ def matmul_narrow(
     part_blocks = -(-n_blocks // options.pop("parts"))
     n_tiles = -(-wide.shape[0] // options["WIDE"]) * -(-narrow.shape[1] // options["NARROW"])
     grid = (n_tiles, -(-n_blocks // part_blocks))
-    partial = arrived = None
-    if grid[1] > 1:
-        partial, arrived = findings(a, grid[0] * grid[1] * options["WIDE"] * options["NARROW"]), arrivals(a, n_tiles)
+    tile = options["WIDE"] * options["NARROW"]
+    many = grid[1] * tile >= MANY_SUMS
+    partial = findings(a, grid[0] * grid[1] * tile) if grid[1] > 1 else None
+    arrived = arrivals(a, n_tiles) if grid[1] > 1 and not many else None
     descriptors = descriptor(wide, options["WIDE"], block_k), descriptor(narrow, block_k, options["NARROW"])
     options |= {"WIDE_T": wide.stride(1) != 1, "NARROW_T": narrow.stride(1) != 1, "TURNED": turned, "PARTS": grid[1]}
     options |= {"WIDEN": INTERPRETED, **finish.constants}
     sizes = (m, n, k, c.stride(0), part_blocks)
     matmul_narrow_kernel[grid](*descriptors, c, *finish[:4], partial, arrived, *sizes, **options)
+    if partial is not None and many:
+        matmul_parts(partial, c, finish, *grid, turned, options["WIDE"], options["NARROW"])
     return c
+
+
+def matmul_parts(partial, c, finish: Finish, n_tiles: int, n_parts: int, turned: bool, wide: int, narrow: int) -> None:
+    parts = next_power_of_2(n_parts)
+    rows = max(1, min(8192 // parts, 512) // narrow)
+    meta = {"TURNED": turned, "WIDE": wide, "NARROW": narrow, "ROWS": rows, "PARTS": parts, "num_warps": 4 if parts <= 128 else 8}
+    sizes = (*c.shape, c.stride(0), n_parts)
+    matmul_parts_kernel[(n_tiles * (wide // rows),)](partial, c, *finish[:4], *sizes, **finish.constants, **meta)
 # --8<-- [end:launch]

@@ -151,7 +151,7 @@ def narrow_plan(m: int, k: int, n: int, kind: str, processors: int) -> MatmulPla
         large = -(-m // 128) * -(-n // 128)
         if 2 * large > processors or k < 64 * block_k:
             return None
-        tile = (128, 128, block_k, 4, 6) if large >= 16 else (64, 64, 2 * block_k, 4, 6)
+        tile = (128, 128, block_k, 4, 6) if large >= 16 else (64, 128, 2 * block_k, 4, 4)
     n_tiles, n_blocks = -(-wide // tile[0]) * -(-narrow // tile[1]), -(-k // tile[2])
     parts = max(1, min(processors // n_tiles, n_blocks // 4))
     shared = f"{parts} programs share each tile" if parts > 1 else "each tile is one program's"

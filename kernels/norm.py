@@ -8,7 +8,7 @@ of `norm_forward_split` give each to many programs; `norm_route` says which serv
 
 import torch
 
-from kernels.arguments import check_float_tensor, check_same_device
+from kernels.arguments import FLOAT_DTYPES, check_float_tensor, check_same_device, on_device_of
 from kernels.norm_backward import norm_tile_backward
 from kernels.norm_backward_long import norm_long_backward
 from kernels.norm_forward import norm_tile
@@ -28,32 +28,46 @@ def norm_route(n_rows: int, n_columns: int):
     return norm_split if any(n_rows <= most and n_columns > least for most, least in NORM_SPLIT) else norm_long
 
 
+def check_norm_parameter(name: str, parameter, x: torch.Tensor) -> None:
+    """Raise TypeError or ValueError unless `parameter` holds a number for every column of `x`."""
+    check_float_tensor(name, parameter)
+    if parameter.shape != x.shape[-1:]:
+        expected = f"shape {tuple(x.shape[-1:])}, the last dimension of x"
+        raise ValueError(f"{name}: expected {expected}, got {tuple(parameter.shape)}")
+    check_same_device(name, parameter, "x", x)
+
+
 def check_norm_arguments(x, weight, bias, eps) -> None:
     """Raise TypeError or ValueError unless a norm over the last dimension of `x` can be taken with these."""
     check_float_tensor("x", x)
     if x.ndim == 0:
         raise ValueError("x: expected at least one dimension, got shape ()")
+    row, device = x.shape[-1:], x.device
     for name, parameter in (("weight", weight), ("bias", bias)):
-        if parameter is not None:
-            check_float_tensor(name, parameter)
-            if parameter.shape != x.shape[-1:]:
-                expected = f"shape {tuple(x.shape[-1:])}, the last dimension of x"
-                raise ValueError(f"{name}: expected {expected}, got {tuple(parameter.shape)}")
-            check_same_device(name, parameter, "x", x)
+        if parameter is not None and not (
+            isinstance(parameter, torch.Tensor)
+            and parameter.dtype in FLOAT_DTYPES
+            and parameter.shape == row
+            and parameter.device == device
+        ):
+            check_norm_parameter(name, parameter, x)  # says what is wrong with it
     if not isinstance(eps, (int, float)) or isinstance(eps, bool):
         raise TypeError(f"eps: expected a number, got {type(eps).__name__}")
 
 
 def norm_rows(x: torch.Tensor) -> torch.Tensor:
     """`x` as [rows, columns], the elements of a row side by side; copied only where the strides leave no other way."""
-    x = x.resolve_neg()
+    if x.is_neg():
+        x = x.resolve_neg()
     if x.ndim != 2:
         x = x.reshape(-1, x.shape[-1])
-    return x if x.stride(1) == 1 else x.contiguous()
+    return x if x.stride()[1] == 1 else x.contiguous()
 
 
 def norm_parameter(parameter: torch.Tensor | None) -> torch.Tensor | None:
-    return None if parameter is None else parameter.resolve_neg().contiguous()
+    if parameter is None or (parameter.is_contiguous() and not parameter.is_neg()):
+        return parameter
+    return parameter.resolve_neg().contiguous()
 
 
 def norm_forward(x, weight, bias, eps: float, centered: bool, statistics: bool = False) -> tuple:
@@ -62,13 +76,14 @@ def norm_forward(x, weight, bias, eps: float, centered: bool, statistics: bool =
     n_columns = x.shape[-1]
     mean = rstd = None
     if statistics:
-        rstd = torch.empty(x.shape[:-1].numel(), dtype=torch.float32, device=x.device)
+        rstd = x.new_empty(x.shape[:-1].numel(), dtype=torch.float32)
         mean = torch.empty_like(rstd) if centered else None
     if x.numel():
         x_rows, y_rows = norm_rows(x), y if y.ndim == 2 else y.view(-1, n_columns)
-        arguments = (x_rows, norm_parameter(weight), norm_parameter(bias), y_rows, mean, rstd)
-        with torch.cuda.device_of(x):
-            norm_route(x_rows.shape[0], n_columns)(*arguments, float(eps), centered)
+        weight, bias = norm_parameter(weight), norm_parameter(bias)
+        run = norm_tile if n_columns <= NORM_FORWARD_ROW else norm_route(x_rows.shape[0], n_columns)
+        with on_device_of(x):
+            run(x_rows, weight, bias, y_rows, mean, rstd, float(eps), centered)
     return y, mean, rstd
 
 
@@ -80,8 +95,9 @@ def norm_backward(x, weight, dy, mean, rstd, dtypes: tuple) -> tuple:
         return torch.empty_like(x), dweight, dbias
     dx = torch.empty_like(x, memory_format=torch.contiguous_format)
     run = norm_tile_backward if n_columns <= NORM_BACKWARD_ROW else norm_long_backward
-    arguments = (norm_rows(x), norm_parameter(weight), norm_rows(dy), mean, rstd, norm_rows(dx))
-    with torch.cuda.device_of(x):
+    dx_rows = dx if dx.ndim == 2 else dx.view(-1, n_columns)
+    arguments = (norm_rows(x), norm_parameter(weight), norm_rows(dy), mean, rstd, dx_rows)
+    with on_device_of(x):
         return dx, *run(*arguments, dtypes)
 
 

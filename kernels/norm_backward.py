@@ -8,6 +8,8 @@ adds up in float32 registers what they contribute, and writes one partial sum at
 programs' partial sums. No lock, no atomic operation, and the same bits in every run.
 """
 
+import functools
+
 import torch
 import triton
 import triton.language as tl
@@ -105,21 +107,36 @@ def norm_backward_tile(block: int, centered: bool) -> tuple[int, int, int]:
     return (1, 8, 2) if block == 4096 else (1, 16, 1) if block == 8192 or centered else (1, 32, 1)
 
 
+@functools.cache
+def norm_backward_plan(n_columns: int, strides: tuple, element_size: int, centered: bool, device: torch.device) -> tuple:
+    """Rows and block of a tile, elements of a vector, warps of a program, tiles on their way at a time, and programs at most."""
+    vector = norm_vector(element_size, n_columns, *strides)
+    block = next_power_of_2(n_columns)
+    rows, num_warps, per_multiprocessor = norm_backward_tile(block, centered)
+    multiprocessors, shared_bytes = norm_device(device)
+    # As many tiles ahead as pay and as shared memory holds; none where the row is loaded again.
+    tile_bytes = 2 * rows * block * element_size
+    stages = 1 if block > 8192 else min(4 if block == 8192 else 3, 1 + (shared_bytes - 2**14) // tile_bytes)
+    return rows, block, vector, num_warps, stages, per_multiprocessor * multiprocessors
+
+
 def norm_tile_backward(x, weight, dy, mean, rstd, dx, dtypes: tuple = (torch.float32, torch.float32)) -> list:
     n_rows, n_columns = x.shape
-    block, centered = next_power_of_2(n_columns), mean is not None
-    rows, num_warps, per_multiprocessor = norm_backward_tile(block, centered)
-    multiprocessors, shared_bytes = norm_device(x.device)
-    # As many tiles ahead as pay and as shared memory holds; none where the row is loaded again.
-    tile_bytes = 2 * rows * block * x.element_size()
-    stages = 1 if block > 8192 else min(4 if block == 8192 else 3, 1 + (shared_bytes - 2**14) // tile_bytes)
-    full = n_columns == block and n_rows % rows == 0
-    strides = (x.stride(0), dy.stride(0), dx.stride(0))
-    vector = norm_vector(x, *strides)
-    programs = min((n_rows + rows - 1) // rows, per_multiprocessor * multiprocessors)
-    partials = norm_partials(dtypes, programs, n_columns, x.device)
-    meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "STAGES": stages}
-    lengths = (*(stride // vector for stride in strides), n_rows, n_columns // vector)
-    arguments = (x, weight, dy, mean, rstd, dx, *partials, *lengths)
-    norm_backward_kernel[(programs,)](*arguments, **meta, AGAIN=block > 8192, num_warps=num_warps)
-    return norm_add_partials(partials, dtypes, programs, n_columns, x.device)
+    centered, device = mean is not None, x.device
+    strides = x_stride, dy_stride, dx_stride = x.stride()[0], dy.stride()[0], dx.stride()[0]
+    rows, block, vector, num_warps, stages, most = norm_backward_plan(n_columns, strides, x.element_size(), centered, device)
+    programs = min((n_rows + rows - 1) // rows, most)
+    partials = norm_partials(dtypes, programs, n_columns, device)
+    lengths = (x_stride // vector, dy_stride // vector, dx_stride // vector, n_rows, n_columns // vector)
+    norm_backward_kernel[(programs,)](
+        *(x, weight, dy, mean, rstd, dx, *partials, *lengths),
+        CENTERED=centered,
+        ROWS=rows,
+        BLOCK=block,
+        FULL=n_columns == block and n_rows % rows == 0,
+        VECTOR=vector,
+        STAGES=stages,
+        AGAIN=block > 8192,
+        num_warps=num_warps,
+    )
+    return norm_add_partials(partials, dtypes, programs, n_columns, device)

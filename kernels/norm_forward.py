@@ -11,7 +11,6 @@ sixteen bytes at a time also where 8 divides them but not 16, which is all that 
 
 import functools
 
-import torch
 import triton
 import triton.language as tl
 
@@ -69,32 +68,29 @@ def norm_kernel(
 # --8<-- [end:kernel]
 
 
-def norm_vector(x: torch.Tensor, *strides: int) -> int:
-    """How many elements of `x` make sixteen bytes, if that divides the length of a row and all strides; else 1."""
-    vector = 16 // x.element_size()
-    for length in (x.shape[1], *strides):
-        if length % vector:
-            return 1
-    return vector
+def norm_vector(element_size: int, *lengths: int) -> int:
+    """How many elements make sixteen bytes, if that divides the length of a row and all strides; else 1."""
+    vector = 16 // element_size
+    return 1 if any(length % vector for length in lengths) else vector
 
 
 @functools.cache
-def norm_block(n_columns: int, centered: bool, vector: int) -> tuple[int, int, int]:
-    """The rows of a program, the elements of its block along a row, and its warps."""
+def norm_block(n_columns: int, x_stride: int, y_stride: int, element_size: int, centered: bool) -> tuple[int, int, int, int]:
+    """The rows of a program, the elements of its block along a row, those of a vector, and the warps."""
+    vector = norm_vector(element_size, n_columns, x_stride, y_stride)
     block = triton.next_power_of_2(n_columns)
     rows = max(1, (2048 if block == 1024 else 1024) // block)
     if vector == 1 and centered and block == 8192:
-        return rows, block, 4
+        return rows, block, vector, 4
     num_warps = 1 if block <= 512 else 2 if block == 1024 else 4 if block == 2048 else 8 if block <= 8192 or not centered else 16
-    return rows, block, num_warps
+    return rows, block, vector, num_warps
 
 
 def norm_tile(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool = True) -> None:
     n_rows, n_columns = x.shape
-    x_stride, y_stride = x.stride(0), y.stride(0)
-    vector = norm_vector(x, x_stride, y_stride)
-    rows, block, num_warps = norm_block(n_columns, centered, vector)
+    x_stride, y_stride = x.stride()[0], y.stride()[0]
+    rows, block, vector, num_warps = norm_block(n_columns, x_stride, y_stride, x.element_size(), centered)
     full = n_columns == block and n_rows % rows == 0
-    meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "num_warps": num_warps}
-    lengths = (x_stride // vector, y_stride // vector, n_rows, n_columns // vector)
-    norm_kernel[((n_rows + rows - 1) // rows,)](x, weight, bias, y, mean, rstd, *lengths, eps, **meta)
+    grid = ((n_rows + rows - 1) // rows,)
+    arguments = (x, weight, bias, y, mean, rstd, x_stride // vector, y_stride // vector, n_rows, n_columns // vector, eps)
+    norm_kernel[grid](*arguments, CENTERED=centered, ROWS=rows, BLOCK=block, FULL=full, VECTOR=vector, num_warps=num_warps)

@@ -57,8 +57,8 @@ def norm_device(device: torch.device) -> tuple[int, int]:
 
 def norm_partials(dtypes: tuple, n_partials: int, n_columns: int, device: torch.device) -> list[torch.Tensor | None]:
     """Room for the partial sums of dweight and of dbias; None for one without a dtype."""
-    shape = (n_partials, n_columns)
-    return [None if dtype is None else torch.empty(shape, dtype=torch.float32, device=device) for dtype in dtypes]
+    n = n_partials * n_columns  # in one dimension, which takes the host less time than two
+    return [None if dtype is None else torch.empty(n, dtype=torch.float32, device=device) for dtype in dtypes]
 
 
 def norm_add_partials(partials: list, dtypes: tuple, n_partials: int, n_columns: int, device: torch.device) -> list:

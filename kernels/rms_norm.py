@@ -13,6 +13,8 @@ import torch
 
 from kernels.norm import Norm, check_norm_arguments, norm_forward
 
+LEAST_EPS = torch.finfo(torch.float32).eps
+
 
 def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float | None = None) -> torch.Tensor:
     """Divide every row of `x` along its last dimension by the root of its mean square, as `torch.nn.functional.rms_norm` does.
@@ -50,7 +52,7 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float | N
     Source:
         B. Zhang and R. Sennrich, "Root mean square layer normalization", 2019 (arXiv:1910.07467).
     """
-    eps = torch.finfo(torch.float32).eps if eps is None else eps
+    eps = LEAST_EPS if eps is None else eps
     check_norm_arguments(x, weight, None, eps)
     if torch.is_grad_enabled() and (x.requires_grad or (weight is not None and weight.requires_grad)):
         return Norm.apply(x, weight, None, eps, False)

@@ -9,16 +9,15 @@ tables, and does 3n floating-point operations.
 
 import torch
 
-from kernels.arguments import check_float_tensor, check_same_device
+from kernels.arguments import check_float_tensor, check_same_device, on_device_of
 from kernels.rotary_embedding_turn import rotary_embedding_launch
 
 
 def rotary_embedding_forward(q, k, cos, sin, inverse=False):
-    q = q.resolve_neg() if q.stride(3) == 1 else q.contiguous()
-    k = k.resolve_neg() if k.stride(3) == 1 else k.contiguous()
+    q, k = (x.resolve_neg().contiguous() if x.is_neg() or x.stride(3) != 1 else x for x in (q, k))
     q_out, k_out = torch.empty_like(q), torch.empty_like(k)
     if q.numel() or k.numel():
-        with torch.cuda.device_of(q):
+        with on_device_of(q):
             rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse)
     return q_out, k_out
 
@@ -77,14 +76,17 @@ def rotary_embedding(
     Source:
         J. Su and others, "RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021 (arXiv:2104.09864).
     """
-    for name, tensor in (("q", q), ("k", k), ("cos", cos), ("sin", sin)):
+    check_float_tensor("q", q)
+    device = q.device
+    for name, tensor in (("k", k), ("cos", cos), ("sin", sin)):
         check_float_tensor(name, tensor)
-        if tensor.device != q.device:
+        if tensor.device != device:
             check_same_device(name, tensor, "q", q)
     check_rotary_shapes(q, k, cos, sin)
-    if cos.stride(-1) != 1 or sin.stride(-1) != 1:
-        cos, sin = cos.contiguous(), sin.contiguous()
-    cos, sin = cos.resolve_neg(), sin.resolve_neg()
+    if cos.is_neg() or cos.stride(-1) != 1:
+        cos = cos.resolve_neg().contiguous()
+    if sin.is_neg() or sin.stride(-1) != 1:
+        sin = sin.resolve_neg().contiguous()
     if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad):
         return RotaryEmbedding.apply(q, k, cos, sin, False)
     return rotary_embedding_forward(q, k, cos, sin)
@@ -95,7 +97,7 @@ def check_rotary_shapes(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin
     if q.ndim != 4 or q.shape[3] % 2:
         raise ValueError(f"q: expected shape [B, H, S, D] with D even, got {tuple(q.shape)}")
     batches, _, tokens, width = q.shape
-    if k.ndim != 4 or (k.shape[0], k.shape[2], k.shape[3]) != (batches, tokens, width):
+    if k.ndim != 4 or k.shape != (batches, k.shape[1], tokens, width):
         raise ValueError(f"k: expected shape [{batches}, K, {tokens}, {width}] beside q's {tuple(q.shape)}, got {tuple(k.shape)}")
     if k.dtype != q.dtype:
         raise TypeError(f"k: expected dtype {q.dtype}, the dtype of q, got {k.dtype}".replace("torch.", ""))

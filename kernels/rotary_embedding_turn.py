@@ -1,9 +1,9 @@
 """The kernel of `kernels.rotary_embedding`, and its launch: queries and keys are turned by one grid of programs.
 
-A program owns a few neighboring tokens. Where half a head is a power of two, it owns a few whole heads, and loads the
-tokens' rows of the table once for all of them. Any other half would leave lanes of a block idle. There the pairs are
-counted on from head to head, a program owns a block of them, and each lane loads the part of the table that its pairs
-need; neighboring lanes that need the same are served by one read.
+A program owns a few neighboring tokens, and where every sequence has but one, those of a few sequences. Where half a head is
+a power of two, it owns a few whole heads, and loads the tokens' rows of the table once for all of them. Any other half would
+leave lanes of a block idle. There the pairs are counted on from head to head, a program owns a block of them, and each lane
+loads the part of the table that its pairs need; neighboring lanes that need the same are served by one read.
 """
 
 import math
@@ -127,6 +127,9 @@ def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
     half, shared = width // 2, cos.ndim == 2 or cos.shape[0] == 1
     strides = (*q.stride()[:3], *k.stride()[:3], *q_out.stride()[:3], *k_out.stride()[:3])
     strides += (0 if shared else cos.stride(0), cos.stride(-2), 0 if shared else sin.stride(0), sin.stride(-2))
+    if n_tokens == 1:  # the sequences take the place of the tokens, of which a program owns several
+        n_batches, n_tokens = 1, n_batches
+        strides = tuple(strides[place] for place in (2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9, 13, 12, 15, 14))
     vector, block = 1, half
     if half & (half - 1):
         vector = math.gcd(16 // q.element_size(), half, *strides)
@@ -140,6 +143,8 @@ def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
     q_groups, k_groups = cdiv(n_q_heads * half, heads * block), cdiv(n_k_heads * half, heads * block)
     grid = (q_groups + k_groups, cdiv(n_tokens, tokens), min(n_batches, 65535))
     sizes = (n_batches, n_tokens, n_q_heads, n_k_heads, q_groups)
-    meta = {"HALF": half, "WIDE": cos.shape[-1] != half, "INVERSE": inverse, "TOKENS": tokens, "HEADS": heads, "BLOCK": block}
-    meta |= {"VECTOR": vector, "num_warps": num_warps}
-    rotary_embedding_kernel[grid](q, k, cos, sin, q_out, k_out, *strides, *sizes, **meta)
+    rotary_embedding_kernel[grid](
+        q, k, cos, sin, q_out, k_out, *strides, *sizes,
+        HALF=half, WIDE=cos.shape[-1] != half, INVERSE=inverse, TOKENS=tokens, HEADS=heads, BLOCK=block, VECTOR=vector,
+        num_warps=num_warps,
+    )

@@ -9,7 +9,7 @@ For an m x k and a k x n matrix it takes 2mnk floating-point operations, on mk +
 
 import torch
 
-from kernels.arguments import HOW_TO_INTERPRET, INTERPRETED, check_float_tensor, check_same_device
+from kernels.arguments import HOW_TO_INTERPRET, INTERPRETED, check_float_tensor, check_same_device, on_device_of
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_plan import matmul_plan
 from kernels.matmul_routes import MATMUL_KERNELS
@@ -103,7 +103,7 @@ def scaled_matmul(
     if c.numel():
         plan = matmul_plan(a, b)
         finish = Finish(None, bias, scale_a.contiguous(), scale_b.contiguous(), row_scales)
-        with torch.cuda.device_of(a):
+        with on_device_of(a):
             MATMUL_KERNELS[plan.kernel](a, b, c, finish, "tf32", plan.configuration)
     return c
 

@@ -15,7 +15,7 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.arguments import check_dim, check_float_tensor
+from kernels.arguments import check_dim, check_float_tensor, on_device_of
 from kernels.sizes import next_power_of_2
 from kernels.softmax_long import softmax_long, softmax_long_backward
 from kernels.softmax_rows import like, rows_of
@@ -110,9 +110,9 @@ def softmax_forward(x: torch.Tensor, dim: int) -> torch.Tensor:
         return softmax_forward(x[None], 0)[0]
     if x.numel() == 0:
         return torch.empty_like(x)
-    rows = rows_of(x.resolve_neg(), dim)
+    rows = rows_of(x, dim)
     y = torch.empty_like(rows, memory_format=torch.contiguous_format)
-    with torch.cuda.device_of(x):
+    with on_device_of(x):
         FORWARD[softmax_route(rows.shape[1], x.dtype, False, rows.shape[0])](rows, y)
     return like(y, x, dim)
 
@@ -122,9 +122,9 @@ def softmax_backward(y: torch.Tensor, dy: torch.Tensor, dim: int) -> torch.Tenso
         return softmax_backward(y[None], dy[None], 0)[0]
     if y.numel() == 0:
         return torch.empty_like(y)
-    y_rows, dy_rows = rows_of(y, dim), rows_of(dy.resolve_neg(), dim)
+    y_rows, dy_rows = rows_of(y, dim), rows_of(dy, dim)
     dx = torch.empty_like(y_rows, memory_format=torch.contiguous_format)
-    with torch.cuda.device_of(y):
+    with on_device_of(y):
         BACKWARD[softmax_route(y_rows.shape[1], y.dtype, True, y_rows.shape[0])](y_rows, dy_rows, dx)
     return like(dx, y, dim)
 

@@ -5,10 +5,12 @@ import torch
 
 def rows_of(x: torch.Tensor, dim: int) -> torch.Tensor:
     """View `x` as [rows, columns] with `dim` as the columns, copying only where the strides leave no other way."""
+    if x.is_neg():
+        x = x.resolve_neg()
     if x.ndim != 2 or dim != 1:
         x = x.movedim(dim, -1)
         x = x.reshape(-1, x.shape[-1])
-    return x if x.stride(1) == 1 else x.contiguous()
+    return x if x.stride()[1] == 1 else x.contiguous()
 
 
 def like(rows: torch.Tensor, x: torch.Tensor, dim: int) -> torch.Tensor:

@@ -64,9 +64,9 @@ def softmax_short(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     rows = max(1, 1024 // block)
     full = fills(n_rows, n_columns, block)
     num_warps = 1 if not full or 256 <= block <= 512 else 4 if block < 256 else 2
-    meta = {"ROWS": rows, "BLOCK": block, "FULL": full, "num_warps": num_warps}
     grid = ((n_rows + rows - 1) // rows,)
-    softmax_short_kernel[grid](x, y, x.stride(0), y.stride(0), n_rows, n_columns, **meta)
+    strides = (x.stride()[0], y.stride()[0])
+    softmax_short_kernel[grid](x, y, *strides, n_rows, n_columns, ROWS=rows, BLOCK=block, FULL=full, num_warps=num_warps)
     return y
 
 
@@ -75,8 +75,8 @@ def softmax_short_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) 
     block = next_power_of_2(n_columns)
     full = fills(n_rows, n_columns, block)
     rows = max(1, (1024 if full else 2048) // block)
-    meta = {"ROWS": rows, "BLOCK": block, "FULL": full, "num_warps": 16 if block == 4096 else 4}
+    num_warps = 16 if block == 4096 else 4
     grid = ((n_rows + rows - 1) // rows,)
-    strides = (y.stride(0), dy.stride(0), dx.stride(0))
-    softmax_short_backward_kernel[grid](y, dy, dx, *strides, n_rows, n_columns, **meta)
+    lengths = (y.stride()[0], dy.stride()[0], dx.stride()[0], n_rows, n_columns)
+    softmax_short_backward_kernel[grid](y, dy, dx, *lengths, ROWS=rows, BLOCK=block, FULL=full, num_warps=num_warps)
     return dx

@@ -10,6 +10,7 @@ from scripts.specimens import Specimen
 TILED, SPLIT, HOPPER, NARROW = (
     f"kernels/matmul_{name}.py:matmul_{name}_kernel" for name in ("tiled", "split", "hopper", "narrow")
 )
+PARTS = "kernels/matmul_narrow.py:matmul_parts_kernel"
 FINISH: dict[str, Any] = dict.fromkeys(("z_ptr", "bias_ptr", "scale_a_ptr", "scale_b_ptr")) | {
     "ROW_SCALES": False,
     "ACTIVATION": None,
@@ -52,6 +53,14 @@ def narrow(label: str, dtype: str, shape: tuple[int, ...], registers: int, parts
     label = f"{label}-{wide}x{few}x{block_k}-{dtype}"
     options = {"num_warps": num_warps, "num_stages": num_stages}
     return Specimen(NARROW, label, registers, 232_448, EMULATED, arguments=arguments, options=options)
+
+
+def parts(block: tuple[int, int], rows: int, count: int, num_warps: int, registers: int, **other: Any) -> Specimen:
+    """A launch that adds up the partial sums of the products above."""
+    arguments: dict[str, Any] = {"partial_ptr": "*fp32", "c_ptr": "*bf16"} | SIZES | FINISH | {"c_stride": 4096, "n_parts": count}
+    arguments |= {"WIDE": block[0], "NARROW": block[1], "ROWS": rows, "PARTS": count, "TURNED": False} | other
+    label, options = f"{count}-{block[0]}x{block[1]}", {"num_warps": num_warps}
+    return Specimen(PARTS, label, registers, 40_000, arguments=arguments, options=options)
 
 
 def product(
@@ -105,5 +114,9 @@ SPECIMENS = [
     narrow("rows", "bf16", (64, 64, 128, 4, 6), 255, parts=2),
     narrow("rows", "bf16", (64, 128, 64, 4, 8), 255),
     narrow("rows", "fp16", (128, 128, 64, 4, 6), 255, parts=8, TURNED=False),
+    narrow("apart", "bf16", (64, 128, 128, 4, 4), 255, parts=16, arrived_ptr=None, TURNED=False),
     narrow("columns", "bf16", (64, 32, 128, 4, 6), 255, WIDE_T=True, wide_desc=of("bf16", 128, 64)),
+    parts((64, 128), 4, 16, 4, 168),
+    parts((64, 128), 1, 128, 4, 255),
+    parts((64, 16), 32, 16, 4, 168, TURNED=True, z_ptr="*bf16", bias_ptr="*bf16", ACTIVATION="gelu"),
 ]

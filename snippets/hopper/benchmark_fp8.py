@@ -22,16 +22,18 @@ for m, n, k in SHAPES:
     a = torch.randn(m, k, device="cuda").to(torch.float8_e4m3fn)
     b = torch.randn(n, k, device="cuda").to(torch.float8_e4m3fn).t()
     one = torch.tensor(0.5, device="cuda"), torch.tensor(2.0, device="cuda")
-    each = torch.rand(m, 1, device="cuda") + 0.5, torch.rand(1, n, device="cuda") + 0.5
+    # One for each row and column, of the same value: then all six have one result, and take turns at one clock.
+    each = torch.full((m, 1), 0.5, device="cuda"), torch.full((1, n), 2.0, device="cuda")
     moved = m * k + k * n + 2 * m * n
     plan = matmul_plan(a, b)
     route = {"kernel": plan.kernel, **plan.configuration}
+    functions = {}
     for name, (scale_a, scale_b) in (("tensor", one), ("row", each)):
-        functions = {f"blockwise_{name}": lambda: scaled_matmul(a, b, scale_a, scale_b)}
+        functions[f"blockwise_{name}"] = lambda s=scale_a, t=scale_b: scaled_matmul(a, b, s, t)
         for speed, fast in (("fast", True), ("slow", False)):
-            functions[f"scaled_mm_{name}_{speed}"] = lambda fast=fast: torch._scaled_mm(
-                a, b, scale_a, scale_b, out_dtype=torch.bfloat16, use_fast_accum=fast
+            functions[f"scaled_mm_{name}_{speed}"] = lambda fast=fast, s=scale_a, t=scale_b: torch._scaled_mm(
+                a, b, s, t, out_dtype=torch.bfloat16, use_fast_accum=fast
             )
-        expected = scaled_matmul_reference(a, b, scale_a, scale_b)
-        benchmark.case("scaled_mm", "fwd", f"{m}x{n}x{k}", a.dtype, moved, 2 * m * n * k, functions, expected, route)
+    expected = scaled_matmul_reference(a, b, *one)
+    benchmark.case("scaled_mm", "fwd", f"{m}x{n}x{k}", a.dtype, moved, 2 * m * n * k, functions, expected, route)
 benchmark.finish()

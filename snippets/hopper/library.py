@@ -19,6 +19,7 @@ from kernels.arguments import INTERPRETED
 from kernels.arrivals import arrivals, findings
 from kernels.matmul_epilogue import Finish, matmul_activated, matmul_finished, matmul_tile
 from kernels.matmul_hopper import descriptor
+from kernels.sizes import next_power_of_2
 # --8<-- [end:imports]
 
 from kernels.matmul_hopper import matmul_hopper

@@ -1,6 +1,6 @@
 """Where an embedding in place is ahead: ours and Liger-Kernel's, for the hardware's counters to watch."""
 # needs: cuda
-# counters: blockwise_4096 liger_4096 blockwise_1 liger_1
+# counters: blockwise_4096 liger_4096 blockwise_131072 liger_131072
 # counters-also: everything
 import sys
 
@@ -26,14 +26,15 @@ def heads_of(batches, tokens, heads):
 
 
 # --8<-- [start:counted]
-for batches, tokens in ((2, 4096), (1024, 1)):
+for batches, tokens, queries, keys in ((2, 4096, 32, 8), (1, 131072, 8, 1)):
     frequencies = 10000.0 ** -torch.linspace(0, 1, 64, device="cuda")
     angles = torch.outer(torch.arange(tokens, device="cuda"), frequencies)
     half = angles.cos().bfloat16(), angles.sin().bfloat16()
     whole = tuple(torch.cat((table, table), -1)[None] for table in half)
     for name, way in ways.items():
         if sys.argv[1:] in ([], [f"{name}_{tokens}"]):  # the profiler watches one way a run
-            q, k, tables = heads_of(batches, tokens, 32), heads_of(batches, tokens, 8), half if name == "blockwise" else whole
+            q, k = heads_of(batches, tokens, queries), heads_of(batches, tokens, keys)
+            tables = half if name == "blockwise" else whole
             way(q, k, *tables)  # compiles
             torch.cuda.synchronize()
             torch.cuda.profiler.start()

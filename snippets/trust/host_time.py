@@ -95,4 +95,13 @@ for name, (ours, eager, inputs) in OPERATIONS.items():
     print(f"{name:13}{t['bare']:>7.1f}{t['ours']:>6.1f}{t['ours'] - t['bare']:>9.1f}{t['eager']:>7.1f}", end=" |")
     print(f"{t['ours_with_gradient']:>20.1f}{t['eager_with_gradient']:>7.1f} |", end="")
     print(f"{t['ours_backward']:>15.1f}{t['eager_backward']:>7.1f}")
-keep(figures={"host": kept})
+ways = {
+    "triton.next_power_of_2(1000)": lambda: triton.next_power_of_2(1000),
+    "1 << (999).bit_length()": lambda: 1 << (999).bit_length(),
+    "triton.cdiv(1000, 7)": lambda: triton.cdiv(1000, 7),
+    "-(-1000 // 7)": lambda: -(-1000 // 7),
+}
+sizes = dict(zip(ways, host_us(*ways.values()), strict=True))
+for name, time_us in sizes.items():
+    print(f"{name:30}{time_us:>6.2f}")
+keep(figures={"host": kept, "sizes": list(sizes.values())})

@@ -67,7 +67,7 @@ LADDER = {"unfused", "row", "eager", "long", "split", "three_walks", "online", "
 PRECISIONS = {"ieee", "tf32", "tf32x3", "bf16x3", "bf16x6", "fp16", "fp16_sums", "bf16", "fp8", "fp8_promoted", "eager"}
 PRECISIONS |= {"eager_ieee", "eager_tf32", "eager_fp16_sums", "scaled_mm_fast", "scaled_mm_slow"}
 STEPS = {"naive", "tiles", "cores", "grouped", "descriptors", "persistent", "specialized", "split", "eager"}
-PRODUCTS = {"blockwise_nn", "blockwise_nt", "eager", "eager_nt", "compile", "compile_max"}
+PRODUCTS = {"blockwise_nn", "blockwise_nt", "eager", "eager_nt", "compile", "compile_max", "last_adds"}
 SCALED = {"blockwise_tensor", "blockwise_row"} | {
     f"scaled_mm_{kind}_{sums}" for kind in ("tensor", "row") for sums in ("fast", "slow")
 }

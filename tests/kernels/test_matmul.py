@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+from unittest import mock
 
 import pytest
 import torch
@@ -111,7 +112,7 @@ def test_nothing_to_sum_and_nothing_to_write(activation, device):
 
 
 NOTHING = Finish()
-ROUTES = list(MATMUL_KERNELS)
+ROUTES = [*MATMUL_KERNELS, "parts"]  # the last: as narrow, but a second launch adds up
 
 
 def launch(route: str, a, b, c, finish: Finish = NOTHING, **other) -> torch.Tensor:
@@ -122,10 +123,11 @@ def launch(route: str, a, b, c, finish: Finish = NOTHING, **other) -> torch.Tens
         hopper = {"DESCRIPTOR_STORE": False, "programs": 3}
         blocks = {"BLOCK_M": 64, "BLOCK_N": 32, "BLOCK_K": 64} if a.device.type == "cuda" else {}
         return matmul_hopper(a, b, c, finish, "ieee", {**SMALL, **hopper, **blocks, **other})
-    if route == "narrow":
+    if route in ("narrow", "parts"):
         wide, block_k = (64, 64) if a.device.type == "cuda" else (32, 16)
         sizes = {"WIDE": wide, "NARROW": 16, "BLOCK_K": block_k, "num_warps": 4, "num_stages": 2, "parts": 3}
-        return matmul_narrow(a, b, c, finish, "ieee", {**sizes, **other})
+        with mock.patch("kernels.matmul_narrow.MANY_SUMS", 1 if route == "parts" else 2**15):
+            return matmul_narrow(a, b, c, finish, "ieee", {**sizes, **other})
     return matmul_tiled(a, b, c, finish, "ieee", {**SMALL, **other})
 
 
@@ -162,7 +164,7 @@ def test_every_kernel_takes_every_layout(route, layout, device):
     assert_matmul(launch(route, a, b, torch.empty(40, 72, dtype=torch.float16, device=device)), a, b)
 
 
-@pytest.mark.parametrize("route", ["split", "narrow"])
+@pytest.mark.parametrize("route", ["split", "narrow", "parts"])
 def test_splitting_leaves_its_counters_at_zero_and_repeats_its_bits(route, device):
     a, b, _ = given(24, 40, 200, torch.float16, device)
     first, second = (launch(route, a, b, torch.empty(24, 40, dtype=torch.float16, device=device)) for _ in range(2))
@@ -180,12 +182,13 @@ def test_programs_that_persist_store_every_tile(stored, programs, device):
 
 
 @pytest.mark.parametrize("parts", [1, 2, 7])
+@pytest.mark.parametrize("route", ["narrow", "parts"])
 @pytest.mark.parametrize(("m", "n"), [(3, 72), (72, 3), (40, 40)])
-def test_the_wide_matrix_gives_the_rows_whichever_it_is(m, n, parts, device):
+def test_the_wide_matrix_gives_the_rows_whichever_it_is(m, n, route, parts, device):
     a, b, bias = given(m, n + -n % 8, 112, torch.float16, device)
     b, bias = b[:, :n], bias[:n]
     (z, z_buffer), (c, c_buffer) = (guarded((m, n), torch.float16, device) for _ in range(2))
-    launch("narrow", a, b, c, Finish(z, bias, activation="silu"), parts=parts)
+    launch(route, a, b, c, Finish(z, bias, activation="silu"), parts=parts)
     assert_matmul(c, a, b, bias, "silu")
     assert_matmul(z, a, b, bias)
     assert_guard_untouched(c, c_buffer)

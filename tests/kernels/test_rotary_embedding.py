@@ -106,6 +106,15 @@ def test_one_table_for_all_or_one_for_each(batch, wide, device):
     check(*heads(shape, device=device), *tables(6, 12, device=device, batch=batch, wide=wide))
 
 
+@pytest.mark.parametrize("batch", [(), (1,), (7,)], ids=str)
+@pytest.mark.parametrize("layout", ["heads before tokens", "one batch shown to all", "batch last", "unaligned"])
+@pytest.mark.parametrize("width", [16, 80])
+def test_one_token_in_each_sequence(width, layout, batch, device):
+    """Sequences then share a program, each with its own angles where each has a table."""
+    q, k = (LAYOUTS[layout](x) for x in heads((7, 5, 2, 1, width), device=device))
+    check(q, k, *tables(1, width, device=device, batch=batch))
+
+
 @pytest.mark.parametrize("table", DTYPES, ids=str)
 def test_tables_of_another_dtype(table, device):
     shape = (2, 3, 1, 5, 8)
