@@ -1,7 +1,7 @@
 """Sizes of blocks and grids, for code on the host.
 
 `triton.next_power_of_2` and `triton.cdiv` serve kernels and the host alike, and to find out where they are called takes them a
-few microseconds: as long as many a kernel.
+microsecond or more, and a launch asks for several.
 """
 
 

@@ -2,6 +2,7 @@
 
     python scripts/mutate.py                    every module that has no score of today's code
     python scripts/mutate.py softmax add        these modules, whatever they have
+    python scripts/mutate.py --again            the same, where only what launches the kernels has changed: see below
     python scripts/mutate.py --judge            sort the kept outcomes anew, after a change of equivalents.txt
     python scripts/mutate.py --list softmax     only say what would be changed
     python scripts/mutate.py --only 'PATTERN' softmax     try some by name, and keep nothing
@@ -11,10 +12,17 @@ modules share a kernel, the tests of any of them. It runs on a copy of the check
 noticed is compiled: a mutant that is the same machine code as the kernel, in every specimen, is no change. Of the rest,
 those that no test can tell from the original stand in tests/kernels/equivalents.txt, each with the reason. What is left
 are gaps. This takes minutes a module, which is why no test runs it; the score goes to docs/baked/cpu/mutants.
+
+With --again, what the last score says of a kernel that has not changed since is a start. A mutant that was noticed is tried
+by the test that noticed it, and if that one no longer does by all of them. One that was not noticed is taken for not noticed,
+which can make the score worse than it is, and never better.
 """
 
 import argparse
+import ast
+import contextlib
 import fnmatch
+import importlib
 import json
 import multiprocessing
 import os
@@ -169,10 +177,10 @@ def prepare_worker(folder: Path) -> None:
     globals()["PLACE"] = place
 
 
-def one(job: tuple[str, str, Mutant, float]) -> tuple[Mutant, str]:
-    module, path, mutant, limit = job
+def one(job: tuple[str, str, Mutant, float, str]) -> tuple[Mutant, str]:
+    module, path, mutant, limit, last = job
     noticing = globals().setdefault("NOTICING", Counter[str]())
-    first = [test for test, _ in noticing.most_common() if "::" in test][:FIRST]
+    first = [last] if "::" in last else [test for test, _ in noticing.most_common() if "::" in test][:FIRST]
     noticed = tried(globals()["PLACE"], module, path, mutant, limit, first)
     noticing[noticed] += 1
     return mutant, noticed
@@ -183,8 +191,10 @@ def journal(module: str) -> Path:
     return records.ROOT / "build" / "mutants" / f"{module}-{records.code_hash(code(module))[:12]}.txt"
 
 
-def outcomes(module: str, chosen: list[tuple[str, Mutant]], workers: int, known: dict[str, str]) -> Iterator[tuple[Mutant, str]]:
-    """Every mutant with the test that noticed it; what is known from an interrupted run is not tried again."""
+def outcomes(
+    module: str, chosen: list[tuple[str, Mutant]], workers: int, known: dict[str, str], last: dict[str, str]
+) -> Iterator[tuple[Mutant, str]]:
+    """Every mutant with the test that noticed it; what is known is not tried, and what noticed one `last` is asked first."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_checkout(folder / "whole")
@@ -192,10 +202,41 @@ def outcomes(module: str, chosen: list[tuple[str, Mutant]], workers: int, known:
         if broken := fails(folder / "whole", programs.tests_of(module), 600):
             raise RuntimeError(f"the tests are red without any change: {broken}")
         limit = TIMES * (time.monotonic() - began) + SECONDS
-        left = [(module, *job, limit) for job in chosen if job[1].name not in known]
+        left = [(module, *job, limit, last.get(job[1].name, "")) for job in chosen if job[1].name not in known]
         # Forked, not started anew: a worker has torch and Triton loaded, and forks again for every mutant.
         with multiprocessing.get_context("fork").Pool(workers, prepare_worker, (folder,)) as pool:
             yield from pool.imap_unordered(one, left)
+
+
+def kernels_at(module: str, commit: str | None = None) -> dict[str, str]:
+    """What the functions say that the module's mutants change, now or in a commit, without their comments."""
+    found = {}
+    for path in files(module):
+        source = (records.ROOT / path).read_text(encoding="utf-8")
+        if commit:
+            shown = subprocess.run(["git", "show", f"{commit}:{path}"], cwd=records.ROOT, capture_output=True, text=True)
+            source = shown.stdout if shown.returncode == 0 else ""
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.FunctionDef) and any("jit" in ast.unparse(by) for by in node.decorator_list):
+                found[node.name] = ast.unparse(node)
+    return found
+
+
+def last_score(module: str) -> tuple[dict[str, str], dict[str, int]]:
+    """Of kernels that are today what they were when the module's score was committed: the test that noticed each mutant, empty
+    for none; and of those that none did, in how many specimens they are the same machine code, if no kernel has changed."""
+    path = records.record_path("cpu", "mutants", module)
+    asked = ["git", "log", "-1", "--format=%H", "--", str(path.relative_to(records.ROOT))]
+    commit = subprocess.run(asked, cwd=records.ROOT, capture_output=True, text=True).stdout.strip()
+    if not commit:
+        raise RuntimeError(f"{module}: no commit has a score that could be a start")
+    before, now = kernels_at(module, commit), kernels_at(module)
+    found = records.read(path)
+    last = dict(found["caught"]) | {left["name"]: "" for left in found["left"]}
+    alike = {function for function, text in now.items() if before.get(function) == text}
+    last = {name: test for name, test in last.items() if name.partition(":")[0] in alike}
+    same = {left["name"]: int(left["reason"].split()[-2]) for left in found["left"] if left["outcome"] == "same"}
+    return last, {name: same.get(name, 0) for name, test in last.items() if not test} if before == now else {}
 
 
 def noticed_by_others(module: str) -> dict[str, str]:
@@ -322,6 +363,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("modules", nargs="*", metavar="MODULE", help="of " + ", ".join(matrix.modules()))
     parser.add_argument("--judge", action="store_true", help="only sort the kept outcomes anew, by equivalents.txt")
+    parser.add_argument("--again", action="store_true", help="begin with the last score of kernels that have not changed")
     parser.add_argument("--list", action="store_true", help="say what would be changed, and change nothing")
     parser.add_argument("--only", default="*", help="a pattern for the mutants' names; no score is kept")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
@@ -334,8 +376,11 @@ def main() -> int:
     import numpy  # noqa: F401
     import pytest  # noqa: F401
     import torch
+    import torch.fx.experimental.symbolic_shapes
     import triton.language  # noqa: F401
 
+    with contextlib.suppress(ImportError):  # a plugin of pytest, where it is installed
+        importlib.import_module("pytest_examples")
     torch.set_num_threads(1)
     tried_before: dict[tuple[str, ...], dict[str, str]] = {}
     for module in arguments.modules or [module for module in matrix.modules() if is_due(module)]:
@@ -348,9 +393,11 @@ def main() -> int:
         noticing, kept_at = tried_before.setdefault(same, {}), journal(module)
         if arguments.only == "*" and kept_at.exists():
             noticing |= dict(line.split("\t") for line in kept_at.read_text(encoding="utf-8").splitlines())
+        last, alike = last_score(module) if arguments.again else ({}, {})
+        noticing |= {mutant.name: "" for _, mutant in chosen if last.get(mutant.name) == "" and mutant.name not in noticing}
         if any(mutant.name not in noticing for _, mutant in chosen):
             kept_at.parent.mkdir(parents=True, exist_ok=True)
-            for mutant, noticed in outcomes(module, chosen, arguments.jobs, noticing):
+            for mutant, noticed in outcomes(module, chosen, arguments.jobs, noticing, last):
                 noticing[mutant.name] = noticed
                 if arguments.only == "*":
                     with open(kept_at, "a", encoding="utf-8") as file:
@@ -359,7 +406,7 @@ def main() -> int:
                     print(f"  line {mutant.line}: {mutant.name}: {noticed or 'not noticed'}", flush=True)
         others = noticed_by_others(module)
         found = [(mutant, noticing[mutant.name] or others.get(mutant.name, "")) for _, mutant in chosen]
-        result = score(module, found, compiled_alike(module, found, {}))
+        result = score(module, found, compiled_alike(module, found, alike))
         print(f"{module}: {result['total']} ({time.monotonic() - began:.0f} s)", flush=True)
         if arguments.only == "*":
             if journal(module) != kept_at:

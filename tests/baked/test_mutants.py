@@ -1,6 +1,7 @@
 """The mutants: every place of a kernel is changed once; the records: of this code, and above the bar."""
 
 import ast
+from types import SimpleNamespace
 
 import pytest
 
@@ -82,6 +83,26 @@ def test_a_score_counts_what_is_caught_what_is_equivalent_and_what_is_left(monke
         (found[4].name, "gap", ""),
     ]
     assert score["caught"] == [[found[0].name, "test_a"], [found[3].name, "test_b"]]
+
+
+@pytest.mark.parametrize("changed", [(), ("add_kernel",)])
+def test_a_last_score_is_a_start_for_kernels_that_have_not_changed(monkeypatch, changed):
+    now = mutate.kernels_at("add")
+    assert now["add_kernel"].startswith("@triton.jit\ndef add_kernel(") and "add" not in now
+    before = {name: "another" if name in changed else text for name, text in now.items()}
+    monkeypatch.setattr(mutate, "kernels_at", lambda module, commit=None: before if commit else now)
+    monkeypatch.setattr(mutate.subprocess, "run", lambda *_, **__: SimpleNamespace(stdout="0123abc\n"))
+    last, alike = mutate.last_score("add")
+    found = records.read(records.record_path("cpu", "mutants", "add"))
+    kept = {} if changed else dict(found["caught"]) | {left["name"]: "" for left in found["left"]}
+    assert last == kept
+    assert alike == ({} if changed else {left["name"]: int(left["reason"].split()[-2]) for left in found["left"]})
+
+
+def test_without_a_commit_no_last_score_is_a_start(monkeypatch):
+    monkeypatch.setattr(mutate.subprocess, "run", lambda *_, **__: SimpleNamespace(stdout=""))
+    with pytest.raises(RuntimeError, match="add: no commit has a score"):
+        mutate.last_score("add")
 
 
 def test_what_compiles_to_the_same_machine_code_is_told_from_what_does_not(tmp_path):
