@@ -14,27 +14,15 @@ import torch
 from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
-from triton.experimental.gluon.nvidia.hopper import TensorDescriptor
+from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
-from kernels.matmul_epilogue import Finish, Launch, matmul_activated
+from kernels.matmul_epilogue import Finish, Launch, matmul_activated, matmul_tile
 
 # Triton 3.9 has new names for the two.
 load_tile = getattr(tma, "async_load", None) or tma.async_copy_global_to_shared
 store_tile = getattr(tma, "async_store", None) or tma.async_copy_shared_to_global
 GROUPS = gl.constexpr(3)
 ROWS = gl.constexpr(64)  # of a group, and the sides of what it loads of a and stores of c
-
-
-# --8<-- [start:tile]
-@gluon.jit
-def matmul_gluon_tile(tile, M, N, BLOCK_N: gl.constexpr, GROUP_M: gl.constexpr):
-    """First row and column of a tile. Neighbors in time share GROUP_M rows of tiles, as in `matmul_tile`."""
-    n_rows, n_columns = gl.cdiv(M, GROUPS * ROWS), gl.cdiv(N, BLOCK_N)
-    group = tile // (GROUP_M * n_columns)
-    height = gl.minimum(n_rows - group * GROUP_M, GROUP_M)
-    inside = tile % (GROUP_M * n_columns)
-    return (group * GROUP_M + inside % height) * (GROUPS * ROWS), inside // height * BLOCK_N
-# --8<-- [end:tile]
 
 
 # --8<-- [start:load]
@@ -51,7 +39,8 @@ def matmul_gluon_load(
     BYTES: gl.constexpr = GROUPS * a_desc.block_type.nbytes + b_desc.block_type.nbytes
     step = 0
     for tile in range(gl.program_id(0), gl.cdiv(M, GROUPS * ROWS) * gl.cdiv(N, BLOCK_N), gl.num_programs(0)):
-        row, column = matmul_gluon_tile(tile, M, N, BLOCK_N, GROUP_M)
+        pid_m, pid_n = matmul_tile(tile, M, N, GROUPS * ROWS, BLOCK_N, GROUP_M)
+        row, column = pid_m * (GROUPS * ROWS), pid_n * BLOCK_N
         for k in range(0, K, BLOCK_K):
             stage = step % STAGES
             full = ready.index(stage)
@@ -97,7 +86,8 @@ def matmul_gluon_multiply(
     layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, BLOCK_N, 16])
     step = 0
     for tile in range(gl.program_id(0), gl.cdiv(M, GROUPS * ROWS) * gl.cdiv(N, BLOCK_N), gl.num_programs(0)):
-        row, column = matmul_gluon_tile(tile, M, N, BLOCK_N, GROUP_M)
+        pid_m, pid_n = matmul_tile(tile, M, N, GROUPS * ROWS, BLOCK_N, GROUP_M)
+        row, column = pid_m * (GROUPS * ROWS), pid_n * BLOCK_N
         total = gl.zeros([ROWS, BLOCK_N], gl.float32, layout)
         for k in range(0, K, BLOCK_K):
             stage = step % STAGES
@@ -165,11 +155,11 @@ def matmul_gluon_kernel(
 
 
 # --8<-- [start:launch]
-def gluon_descriptor(matrix: torch.Tensor, rows: int, columns: int) -> TensorDescriptor:
+def gluon_descriptor(matrix: torch.Tensor, rows: int, columns: int) -> GluonDescriptor:
     """A descriptor of blocks of `rows` by `columns`, which lie in memory the other way round where the matrix does."""
     matrix, block = (matrix.t(), [columns, rows]) if matrix.stride(1) != 1 else (matrix, [rows, columns])
     layout = gl.NVMMASharedLayout.get_default_for(block, gl.bfloat16)  # of two bytes, whatever the dtype
-    return TensorDescriptor(matrix, list(matrix.shape), list(matrix.stride()), block, layout)
+    return GluonDescriptor(matrix, list(matrix.shape), list(matrix.stride()), block, layout)
 
 
 def matmul_gluon(

@@ -13,7 +13,7 @@ import torch
 
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_gluon import matmul_gluon
-from kernels.matmul_plan import GLUON_TILE, NAMES, hopper_plan, planned, waves_area
+from kernels.matmul_plan import GLUON_TILE, NAMES, hopper_plan, matmul_plan, planned, waves_area
 from scripts.records import ROOT
 from tests.kernels.matmul_numerics import assert_matmul
 from tests.kernels.numerics import random
@@ -82,6 +82,14 @@ def test_it_is_taken_where_it_fills_the_waves():
         other = hopper_plan(m, n, "half", 132).configuration
         areas = [waves_area(tile, m, n, 132) for tile in (GLUON_TILE, (other["BLOCK_M"], other["BLOCK_N"]))]
         assert (planned(m, 4096, n, "half", "rows", "rows", "sm_90", 132).kernel == "gluon") == (areas[0] <= 0.99 * areas[1])
+
+
+def test_the_interpreter_gets_the_kernel_in_triton(monkeypatch):
+    monkeypatch.setattr("kernels.matmul_plan.matmul_family", lambda device: ("sm_90", 132))
+    a, b = torch.empty(3072, 64, dtype=torch.float16), torch.empty(64, 3072, dtype=torch.float16)
+    for interpreted, kernel in ((True, "hopper"), (False, "gluon")):
+        monkeypatch.setattr("kernels.matmul_plan.INTERPRETED", interpreted)
+        assert matmul_plan(a, b).kernel == kernel
 
 
 def given(m: int, k: int, n: int, dtype: torch.dtype, layouts: str = "nn") -> tuple:
