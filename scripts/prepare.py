@@ -382,25 +382,30 @@ def write_chooser() -> None:
     records.write_text(DOCS / "generated" / "chooser.html", chooser_element.element_html(given, TO_ROOT))
 
 
+def write_all() -> None:
+    write_programs()
+    write_benchmarks()
+    write_outputs()
+    write_charts()
+    write_checked()
+    write_compatibility()
+    write_results()
+    write_trust()
+    write_traces()
+    write_dances()
+    write_tile_order()
+    write_picker()
+    write_chooser()
+    lab_pages.write()
+    write_json(DOCS / "generated" / "figures.json", figures())
+
+
 def main() -> int:
     for folder in ("programs", "data", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
     try:
-        write_programs()
-        write_benchmarks()
-        write_outputs()
-        write_charts()
-        write_checked()
-        write_compatibility()
-        write_results()
-        write_trust()
-        write_traces()
-        write_dances()
-        write_tile_order()
-        write_picker()
-        write_chooser()
-        lab_pages.write()
-        write_json(DOCS / "generated" / "figures.json", figures())
+        with records.reading_once():
+            write_all()
     except records.RecordError as error:
         print(error, file=sys.stderr)
         return 1
