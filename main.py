@@ -17,6 +17,9 @@ def define_env(env):
     from mkdocs_jupyter.config import settings  # the build's alone: charts take their formats from here, too
 
     settings.templates_dir = str(TEMPLATES)
+    from scripts import twins  # the same holds for what reads the pages for their twins
+
+    twins.read_less()
     env.variables.update(json.loads(FIGURES.read_text(encoding="utf-8")))
     for function in (gbps, tflops, us, ms, times, percent, error, gigabytes, count):
         env.filter(function)
