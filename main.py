@@ -1,5 +1,6 @@
 """Figures and filters for the pages' macros: `[= m.add.fwd["268435456"].fp32.blockwise.call.gbps | gbps =]`."""
 
+import gc
 import json
 from pathlib import Path
 
@@ -17,6 +18,12 @@ def define_env(env):
     from mkdocs_jupyter.config import settings  # the build's alone: charts take their formats from here, too
 
     settings.templates_dir = str(TEMPLATES)
+    from scripts import twins  # the same holds for what reads the pages for their twins
+
+    twins.read_less()
+    # What is loaded by now stays, and a page's thousands of elements would set the collector off again and again.
+    gc.freeze()
+    gc.set_threshold(100_000, 50, 100)
     env.variables.update(json.loads(FIGURES.read_text(encoding="utf-8")))
     for function in (gbps, tflops, us, ms, times, percent, error, gigabytes, count):
         env.filter(function)

@@ -14,6 +14,7 @@ import re
 import shutil
 import statistics
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from scripts import lab_pages, programs, records, results
 DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
 CSV_COLUMNS += ["bytes", "flops", "commit", "measured_at"]
+NAMED = re.compile(r'programs/([\w/-]+)\.py|data-program="([\w/-]+)"')  # how a page names a program
 TO_ROOT = "../../"  # every page that shows a chart or a trace lies two folders deep
 
 
@@ -38,6 +40,12 @@ def machines() -> list[str]:
     return sorted(path.name for path in records.BAKED.iterdir() if path.is_dir()) if records.BAKED.exists() else []
 
 
+@cache
+def records_of(machine: str) -> list[dict[str, Any]]:
+    """Every record of a machine, each read once: most of what follows looks through all of them."""
+    return [record for _, record in records.all_records(machine)]
+
+
 def pages() -> dict[str, str]:
     """The Markdown sources by the address of their page, without those that only machines write."""
     found = {}
@@ -51,14 +59,10 @@ def pages() -> dict[str, str]:
 
 def write_programs() -> None:
     listed = []
-    sources = pages()
+    named = {address: {linked or copied for linked, copied in NAMED.findall(text)} for address, text in pages().items()}
     for name in programs.snippet_names():
         records.write_text(DOCS / "programs" / f"{name}.py", programs.inline(name))
-        shown = [
-            address
-            for address, text in sources.items()
-            if re.search(rf"programs/{re.escape(name)}\.py|data-program=\"{re.escape(name)}\"", text)
-        ]
+        shown = [address for address, names in named.items() if name in names]
         chapter = [address for address in shown if address]  # the home page shows programs of the chapters
         listed.append({"path": f"programs/{name}.py", "page": (chapter or shown or [""])[0], "needs": programs.needs_of(name)})
     write_json(DOCS / "data" / "programs.json", listed)
@@ -70,8 +74,9 @@ def write_json(path: Path, value: Any) -> None:
 
 def measured(machine: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Every measurement of a machine with the environment it was made in, fresh records only."""
-    fresh = [record for _, record in records.all_records(machine) if machine == primary_machine() or records.is_fresh(record)]
-    return [(row, record["environment"]) for record in fresh for row in record.get("measurements", [])]
+    with_rows = [record for record in records_of(machine) if record.get("measurements")]  # few, and age is dear to tell
+    fresh = [record for record in with_rows if machine == primary_machine() or records.is_fresh(record)]
+    return [(row, record["environment"]) for record in fresh for row in record["measurements"]]
 
 
 def write_benchmarks() -> None:
@@ -102,7 +107,7 @@ def figures() -> dict[str, Any]:
         lines = (DOCS / "programs" / f"{name}.py").read_text(encoding="utf-8").splitlines()
         found["programs"][name.replace("/", "_")] = {"lines": len(lines)}
     for which in ("cpu", machine):  # what a program kept on the GPU stands before what it kept without one
-        for _, record in records.all_records(which) if which in machines() else []:
+        for record in records_of(which) if which in machines() else []:
             if "figures" in record:
                 found["kept"][record["name"].replace("/", "_")] = record["figures"]
     if machine not in machines():
@@ -115,7 +120,7 @@ def figures() -> dict[str, Any]:
             "us": row["ms"][1] * 1e3, "gbps": row["bytes"] / row["ms"][1] / 1e6, "bytes": row["bytes"],
         }  # fmt: skip
     ceilings = []
-    for _, record in records.all_records(machine):
+    for record in records_of(machine):
         if "ceilings" in record:
             copy, matmul = record["ceilings"]["copy"], record["ceilings"]["matmul"]
             rates = {"copy_gbps": copy["bytes"] / copy["ms"][1] / 1e6, "matmul_tflops": matmul["flops"] / matmul["ms"][1] / 1e9}
@@ -147,7 +152,7 @@ def write_outputs() -> None:
     What Compute Sanitizer found in it stands beside that, as <program>.sanitizer.txt.
     """
     for folder, machine in {"gpu": primary_machine(), "cpu": "cpu"}.items():
-        for _, record in records.all_records(machine):
+        for record in records_of(machine):
             if record["kind"] == "program":
                 text = "\n".join(record["output"]) + "\n"
                 path = DOCS / "generated" / "outputs" / folder / f"{record['name']}.txt"
@@ -213,7 +218,7 @@ def write_checked() -> None:
     """The line at a chapter's end that says with what it was checked."""
     newest: dict[str, dict[str, Any]] = {}
     for machine in machines():
-        ran = [record["environment"] for _, record in records.all_records(machine) if record["kind"] == "program"]
+        ran = [record["environment"] for record in records_of(machine) if record["kind"] == "program"]
         if ran:
             newest[machine] = max(ran, key=lambda environment: environment["measured_at"])
     lines = []
@@ -228,7 +233,7 @@ def write_checked() -> None:
 
 def write_compatibility() -> None:
     """Two tables: what each version of Triton passed and compiled, and which GPUs ran the library."""
-    found = [record for _, record in records.all_records("cpu") if record["kind"] == "matrix"] if "cpu" in machines() else []
+    found = [record for record in records_of("cpu") if record["kind"] == "matrix"] if "cpu" in machines() else []
     rows = [["Triton", "torch", "NumPy", "tests passed", "failed", *(found[0]["targets"] if found else [])]]
     by_version: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for record in found:
@@ -243,7 +248,7 @@ def write_compatibility() -> None:
     records.write_text(DOCS / "generated" / "compatibility_missing.html", not_run(found))
     rows = [["GPU", "driver", "Triton", "torch", "last bake", "records", "state"]]
     for machine in machines():
-        baked = [record for _, record in records.all_records(machine)]
+        baked = records_of(machine)
         if baked and baked[0]["environment"]["gpu"]:
             newest = max((record["environment"] for record in baked), key=lambda environment: environment["measured_at"])
             stale = sum(not records.is_fresh(record) for record in baked)
@@ -274,7 +279,7 @@ def not_run(found: list[dict[str, Any]]) -> str:
 def library_rows(machine: str) -> list[dict[str, Any]]:
     """The library beside its peers, on one machine: each record's rows against the copy of its own run."""
     found = []
-    for _, record in records.all_records(machine):
+    for record in records_of(machine):
         if record.get("measurements") and "ceilings" in record:
             copy = record["ceilings"]["copy"]
             found += results.rows(record["measurements"], copy["bytes"] / (copy["ms"][1] * 1e-3))
@@ -292,14 +297,14 @@ def write_trust() -> None:
 
     tools = ("memcheck", "racecheck", "initcheck", "synccheck")
     lines: list[list[Any]] = [["script", *tools]]
-    for _, record in records.all_records(primary_machine()) if primary_machine() in machines() else []:
+    for record in records_of(primary_machine()) if primary_machine() in machines() else []:
         if "sanitizers" in record:
             errors = {entry["tool"]: entry["errors"] for entry in record["sanitizers"]}
             lines.append([record["name"], *(errors.get(tool) for tool in tools)])
     records.write_text(DOCS / "generated" / "sanitized.html", html_table(lines, "Errors that Compute Sanitizer reported"))
     kinds = ("caught", "same", "equivalent", "gap")
     lines = [["operation", "changes", "noticed", "the same machine code", "no test can notice", "missed"]]
-    for _, record in records.all_records("cpu") if "cpu" in machines() else []:
+    for record in records_of("cpu") if "cpu" in machines() else []:
         if record["kind"] == "mutants":
             counts = [record["total"].get(outcome, 0) for outcome in kinds]
             lines.append([record["name"], sum(counts), *counts])
@@ -377,25 +382,30 @@ def write_chooser() -> None:
     records.write_text(DOCS / "generated" / "chooser.html", chooser_element.element_html(given, TO_ROOT))
 
 
+def write_all() -> None:
+    write_programs()
+    write_benchmarks()
+    write_outputs()
+    write_charts()
+    write_checked()
+    write_compatibility()
+    write_results()
+    write_trust()
+    write_traces()
+    write_dances()
+    write_tile_order()
+    write_picker()
+    write_chooser()
+    lab_pages.write()
+    write_json(DOCS / "generated" / "figures.json", figures())
+
+
 def main() -> int:
     for folder in ("programs", "data", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
     try:
-        write_programs()
-        write_benchmarks()
-        write_outputs()
-        write_charts()
-        write_checked()
-        write_compatibility()
-        write_results()
-        write_trust()
-        write_traces()
-        write_dances()
-        write_tile_order()
-        write_picker()
-        write_chooser()
-        lab_pages.write()
-        write_json(DOCS / "generated" / "figures.json", figures())
+        with records.reading_once():
+            write_all()
     except records.RecordError as error:
         print(error, file=sys.stderr)
         return 1

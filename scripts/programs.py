@@ -10,11 +10,14 @@ import ast
 import builtins
 import re
 import symtable
+from functools import cache
 from pathlib import Path
 
 from scripts.records import ROOT, RecordError, followed, module_of, tree_of
 
 ONE = "one published program cannot hold both"
+# Without it a text imports nothing of the library, and to parse it is dear.
+MAY_IMPORT = re.compile(r"\bfrom[\s\\]*(?:kernels|snippets|\.)|\bimport\b[\s\w.,\\]*\bkernels\b")
 MARKER = re.compile(r"^\s*(?:#|//) --8<-- \[(start|end):[\w.-]+\]\s*$")
 
 
@@ -66,7 +69,7 @@ def inline(name: str, root: Path = ROOT) -> str:
     """The self-contained text of a snippet."""
     path = snippet_path(name, root)
     lines = path.read_text(encoding="utf-8").splitlines()
-    tree = ast.parse("\n".join(lines), str(path))
+    tree = tree_of(path)
     library = [node for node in tree.body if isinstance(node, ast.ImportFrom) and is_library(node)]
     for node in library:
         refuse_unfollowed(node, path)
@@ -82,7 +85,7 @@ def inline(name: str, root: Path = ROOT) -> str:
             raise RecordError(f"{path}: {sorted(both)[0]} is also a name of the library's code that is written into this program")
         lines[library[0].lineno - 1 : library[0].lineno - 1] = block
     text = "\n".join(line for line in lines if not MARKER.match(line))
-    if any(is_library(node) for node in ast.walk(ast.parse(text))):
+    if MAY_IMPORT.search(text) and any(is_library(node) for node in ast.walk(ast.parse(text))):
         raise RecordError(f"{path}: its code imports from kernels elsewhere than at the top level, or not by name")
     return re.sub(r"\n{4,}", "\n\n\n", text).strip("\n") + "\n"
 
@@ -144,8 +147,13 @@ def refuse_hidden(path: Path, nodes: list[ast.stmt], names: set[str]) -> None:
     library = [node for node in tree_of(path).body if isinstance(node, ast.ImportFrom) and is_library(node)]
     hidden = names & set(dir(builtins)) - {alias.name for node in library for alias in node.names}
     for node in nodes if hidden else []:
-        for name in sorted(hidden & looked_up(symtable.symtable(ast.unparse(node), str(path), "exec"))):
+        for name in sorted(hidden & outside_names(node)):
             raise RecordError(f"{path}:{node.lineno}: means Python's {name}, which another module would hide: {ONE}")
+
+
+@cache  # a definition is written into many programs
+def outside_names(node: ast.stmt) -> set[str]:
+    return looked_up(symtable.symtable(ast.unparse(node), "definition", "exec"))
 
 
 def looked_up(scope: symtable.SymbolTable) -> set[str]:

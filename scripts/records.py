@@ -10,6 +10,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ BAKED = ROOT / "docs" / "baked"
 SCHEMA = 1
 KINDS = ("program", "compiled", "trace", "lab", "matrix", "mutants")
 FOLDERS = {"program": "", "trace": "traces", "lab": "labs"}  # of the others, a kind's name is its folder's
+trees: dict[Path, ast.Module] | None = None  # see reading_once
 FIELDS = {"schema": int, "kind": str, "name": str, "code": list, "hash": str, "environment": dict}
 
 
@@ -220,7 +222,26 @@ def bound_by(statement: ast.stmt) -> set[str]:
     return found
 
 
+@contextmanager
+def reading_once() -> Iterator[None]:
+    """Within it each file of code is read once, for a script that asks for all records and changes no code."""
+    global trees
+    trees = {}
+    try:
+        yield
+    finally:
+        trees = None
+
+
 def tree_of(path: Path) -> ast.Module:
+    if trees is None:
+        return read_tree(path)
+    if path not in trees:
+        trees[path] = read_tree(path)
+    return trees[path]
+
+
+def read_tree(path: Path) -> ast.Module:
     try:
         return parsed(path.read_text(encoding="utf-8"))
     except SyntaxError as error:
@@ -241,30 +262,31 @@ def names_in(node: ast.stmt) -> frozenset[str]:
 
 @cache
 def canonical_node(node: ast.AST) -> str:
-    return json.dumps(canonical(node), separators=(",", ":"))
+    return canonical(node)
 
 
-def canonical(node: Any) -> Any:
-    """A syntax tree as plain lists, without docstrings and without empty fields, which differ between Pythons.
+def canonical(node: Any) -> str:
+    """A syntax tree as lists in JSON, without docstrings and without empty fields, which differ between Pythons.
 
     Text is spelled in ASCII, because which characters `repr` escapes differs too.
     """
     if isinstance(node, list):
-        return [canonical(item) for item in node]
+        return f"[{','.join(map(canonical, node))}]"
     if isinstance(node, ast.Constant):
-        return ["Constant", type(node.value).__name__, ascii(node.value)]
+        return f'["Constant","{type(node.value).__name__}",{json.dumps(ascii(node.value))}]'
     if not isinstance(node, ast.AST):
-        return ascii(node)
-    fields = {}
-    for field, value in ast.iter_fields(node):
+        return json.dumps(ascii(node))
+    fields = ""
+    for field in sorted(node._fields):
+        value: Any = getattr(node, field, None)
         if field == "body" and isinstance(value, list) and is_docstring(value):
             value = value[1:]
         if isinstance(node, ast.JoinedStr):
             # Python 3.12 ends a format that holds a field, as in f"{x:>{width}}", with an empty text.
             value = [part for part in value if not (isinstance(part, ast.Constant) and part.value == "")]
         if value is not None and value != []:
-            fields[field] = canonical(value)
-    return [type(node).__name__, *([field, fields[field]] for field in sorted(fields))]
+            fields += f',["{field}",{canonical(value)}]'
+    return f'["{type(node).__name__}"{fields}]'
 
 
 def is_docstring(body: list[ast.stmt]) -> bool:

@@ -12,8 +12,10 @@ import math
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
 from html import escape
 from itertools import groupby
+from operator import lt
 from pathlib import Path
 from typing import Any
 
@@ -100,20 +102,22 @@ def strides_of(tensor: Record) -> list[int]:
     return strides[-len(tensor["shape"]) :] if tensor["shape"] else []
 
 
-def index_of(tensor: Record, offset: int) -> list[int] | None:
-    """The indices of the element at an offset; None where no element lies."""
-    shape, index = tensor["shape"], [0] * len(tensor["shape"])
-    rest = offset
-    for stride, axis in sorted(((stride, axis) for axis, stride in enumerate(strides_of(tensor)) if stride), reverse=True):
-        if shape[axis] > 1:
+def indices_of(tensor: Record, offsets: Iterable[int]) -> list[list[int] | None]:
+    """The indices of the elements at some offsets; None where no element lies."""
+    shape = tensor["shape"]
+    axes = sorted(((stride, axis) for axis, stride in enumerate(strides_of(tensor)) if stride and shape[axis] > 1), reverse=True)
+    found: list[list[int] | None] = []
+    for offset in offsets:
+        index, rest = [0] * len(shape), offset
+        for stride, axis in axes:
             index[axis], rest = divmod(rest, stride)
-    found = rest == 0 and offset >= 0 and all(number < size for number, size in zip(index, shape, strict=True))
-    return index if found else None
+        found.append(index if rest == 0 and offset >= 0 and all(map(lt, index, shape)) else None)
+    return found
 
 
 def element(name: str, tensor: Record, offset: int) -> str:
     """Name an element by its indices, as `x[1, 12]`, or else by its offset, as `x + 96`."""
-    index = index_of(tensor, offset)
+    (index,) = indices_of(tensor, [offset])
     return f"{name}[{', '.join(map(str, index))}]" if index else f"{name} + {offset}" if offset >= 0 else f"{name} − {-offset}"
 
 
@@ -121,7 +125,7 @@ def part_of(name: str, tensor: Record, offsets: list[int]) -> str:
     """Say which elements of a tensor some offsets are: `x[3]`, `x[0] to x[9]`, or the tile `x[0:4, 8:12]`."""
     if not offsets:
         return f"nothing of {name}"
-    indices = [index_of(tensor, offset) for offset in dict.fromkeys(offsets)]
+    indices = indices_of(tensor, dict.fromkeys(offsets))
     known = [index for index in indices if index]
     if len(known) == len(indices) and known:
         low, high = [min(axis) for axis in zip(*known, strict=True)], [max(axis) for axis in zip(*known, strict=True)]
@@ -187,11 +191,8 @@ def map_html(name: str, tensor: Record, accesses: list[Record]) -> str:
     shape = tensor["shape"]
     columns = shape[-1] if len(shape) > 1 else min(math.prod(shape), 64)
     rows = math.ceil(math.prod(shape) / columns)
-    touched: set[int] = set()
-    for event in accesses:
-        if event["tensor"] == name:
-            indices = (index_of(tensor, offset) for offset in offsets_of(event, "on"))
-            touched |= {place(index, shape) for index in indices if index}
+    offsets = {offset for event in accesses if event["tensor"] == name for offset in offsets_of(event, "on")}
+    touched = {place(index, shape) for index in indices_of(tensor, offsets) if index}
     marks = "".join(
         f'<i class="mark on" style="left:{x / columns:.3%};top:{y / rows:.3%};width:{w / columns:.3%};height:{h / rows:.3%}"></i>'
         for x, y, w, h in rectangles(touched, columns)

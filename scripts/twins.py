@@ -1,11 +1,24 @@
 """What the Markdown twins of the pages leave out, named in mkdocs.yml: `preprocess(soup, path)` is called for each page.
 
 The colors of code are of no use in Markdown, and a long table behind a chart is better fetched: its links stay.
+
+All that, and the drawings, are most of a page's elements, and a third of the twins' time went into reading what they leave out.
+So `read_less`, which main.py calls, has Beautiful Soup pass over it. The twins are the same without that.
 """
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
+from bs4.builder import HTMLParserTreeBuilder, builder_registry  # type: ignore[attr-defined]
+
 LONGEST = 40  # rows of a chart's table that a twin repeats
+OF_A_LAB = "lab-cell"  # mkdocs-jupyter reads a lab's page in the same way, to show it
+CODE = re.compile(r"<pre data-search-exclude.*?</pre>", re.DOTALL)
+COLOR = re.compile(r"</?(?:span|a)\b[^>]*>")
+DRAWING = re.compile(r"<svg data-search-exclude.*?</svg>", re.DOTALL)
+CHART = re.compile(r'<figure class="chart".*?</figure>', re.DOTALL)
+TABLE = re.compile(r"<table data-search-exclude.*?</table>", re.DOTALL)
 
 
 def preprocess(soup: Any, _: str) -> None:
@@ -14,3 +27,19 @@ def preprocess(soup: Any, _: str) -> None:
     for table in soup.select("figure.chart table"):
         if len(table.find_all("tr")) > LONGEST:
             table.decompose()
+
+
+def less(html: str) -> str:
+    """A page without the elements that its twin leaves out."""
+    html = CHART.sub(lambda chart: TABLE.sub(lambda table: "" if table[0].count("<tr") > LONGEST else table[0], chart[0]), html)
+    return DRAWING.sub("", CODE.sub(lambda code: COLOR.sub("", code[0]), html))
+
+
+class Reader(HTMLParserTreeBuilder):
+    def prepare_markup(self, markup: Any, *args: Any, **options: Any) -> Iterator[Any]:
+        whole = not isinstance(markup, str) or OF_A_LAB in markup
+        return super().prepare_markup(markup if whole else less(markup), *args, **options)
+
+
+def read_less() -> None:
+    builder_registry.register(Reader)

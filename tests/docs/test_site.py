@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 import yaml
+from bs4 import BeautifulSoup
+from markdownify import markdownify
 
+from scripts import twins
 from tests.docs import builds, pages, site_rules
 from tests.docs.builds import SITE_URL
 from tests.docs.pages import ROOT
 
-# Of processor time, with room for a slow machine. Half of it goes into the Markdown twins of the pages.
-SECONDS = 45
+# Of processor time, with room for a slow machine. A third of it goes into the Markdown twins of the pages.
+SECONDS = 40
 SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
@@ -115,6 +118,21 @@ def test_a_build_without_prepared_files_names_the_command(tmp_path):
         shutil.rmtree(tmp_path / "checkout" / "docs" / name, ignore_errors=True)
     done, _ = builds.run([sys.executable, "-m", "mkdocs", "build", "--strict"], tmp_path / "checkout")
     assert done.returncode != 0 and "scripts/prepare.py" in done.stdout, done.stdout[-2000:]
+
+
+@pytest.mark.parametrize("address", ["course/softmax-ladder", "course/matmul-ladder", "course/patterns"])
+def test_a_twin_is_the_same_where_less_of_its_page_is_read(site, address):
+    page = (site.site / address / "index.html").read_text(encoding="utf-8")
+    read = twins.less(page)
+    assert read.count("<") < 0.7 * page.count("<") and twin_of(read) == twin_of(page)
+
+
+def twin_of(page: str) -> str:
+    soup = BeautifulSoup(page, "html.parser")
+    for drawing in soup.find_all("svg"):
+        drawing.decompose()  # as the plugin does it
+    twins.preprocess(soup, "")
+    return markdownify(str(soup.article))
 
 
 def primary_gpu() -> str:
