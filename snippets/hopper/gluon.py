@@ -24,7 +24,6 @@ from kernels.matmul_epilogue import Finish, Launch, matmul_activated, matmul_til
 
 from kernels.matmul_gluon import gluon_descriptor, matmul_gluon, matmul_gluon_kernel
 
-# --8<-- [start:compile]
 if not torch.cuda.is_available():
     driver.set_active(NoGPU())
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -38,12 +37,9 @@ print("products:", *sorted(set(re.findall(r"wgmma\S+(m64n\d+k16)", ptx))), "shar
 print("registers:", *sorted(set(map(int, re.findall(r"setmaxnreg\S+\s+(\d+)", ptx)))))
 #> products: m64n128k16 shared: 229604
 #> registers: 24 80 160 168 256
-# --8<-- [end:compile]
 
-# --8<-- [start:run]
 if torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0):
     configuration = {"BLOCK_M": 192, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8, "num_warps": 4, "num_stages": 5, "programs": 4}
     launch = matmul_gluon(a, b, c, Finish(), "tf32", configuration)
     launch(a, b, c, Finish())
     print(torch.equal(c, (a.float() @ b.float()).bfloat16()))
-# --8<-- [end:run]
