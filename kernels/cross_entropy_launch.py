@@ -8,7 +8,7 @@ import functools
 
 import torch
 
-from kernels.arrivals import arrivals, findings
+from kernels.arrivals import arrivals, findings, shared_key
 from kernels.cross_entropy_gradient import cross_entropy_gradient_kernel
 from kernels.cross_entropy_long import cross_entropy_long_kernel
 from kernels.cross_entropy_short import cross_entropy_short_kernel
@@ -51,15 +51,17 @@ def cross_entropy_launch(logits, target, options, counts, loss=None, dlogits=Non
     kernel, rows, resident, meta = cross_entropy_plan(n_columns, logits.element_size(), dlogits is not None, few)
     programs = min(multiprocessors * resident, (n_rows + rows - 1) // rows)
     grid, sizes = (programs,), (n_rows, n_columns, ignore_index)
-    whole = loss is not None and reduction != "none"
-    parts, arrived = (findings(logits, 2 * programs), arrivals(logits, 1)) if whole else (None, None)
-    row_stride = logits.stride(0)
+    parts = arrived = None
+    if loss is not None and reduction != "none":
+        key = shared_key(logits)
+        parts, arrived = findings(logits, 2 * programs, key), arrivals(logits, 1, key)
+    row_stride = logits.stride()[0]
     if kernel is cross_entropy_long_kernel:
         kernel[grid](logits, target, parts, arrived, loss, row_stride, *sizes, REDUCTION=reduction, **meta)
         return
     if kernel is cross_entropy_short_kernel:
-        meta = {**meta, "EVEN": (n_columns % 8, row_stride % 8) == (0, 0)}
+        meta = {**meta, "EVEN": n_columns % 8 == row_stride % 8 == 0}
+    dlogits_stride = 0 if dlogits is None else dlogits.stride(0)
+    strides = (row_stride, dlogits_stride, 0 if dloss is None or reduction != "none" else dloss.stride(0))
     tensors = (logits, target, dloss, counts, parts, arrived, loss, dlogits)
-    strides = (row_stride, 0 if dlogits is None else dlogits.stride(0))
-    dloss_stride = 0 if dloss is None or reduction != "none" else dloss.stride(0)
-    kernel[grid](*tensors, *strides, dloss_stride, *sizes, REDUCTION=reduction, READY=ready, **meta)
+    kernel[grid](*tensors, *strides, *sizes, REDUCTION=reduction, READY=ready, **meta)
