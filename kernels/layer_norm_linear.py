@@ -77,7 +77,13 @@ def layer_norm_linear(
     """
     check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps)
     rows = x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
-    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, ln_weight, ln_bias, weight, bias)):
+    if torch.is_grad_enabled() and (
+        x.requires_grad
+        or weight.requires_grad
+        or (ln_weight is not None and ln_weight.requires_grad)
+        or (ln_bias is not None and ln_bias.requires_grad)
+        or (bias is not None and bias.requires_grad)
+    ):
         y = Matmul.apply(Norm.apply(rows, ln_weight, ln_bias, eps, True), weight.mT, bias, None, False)
     else:
         y = matmul_forward(norm_forward(rows, ln_weight, ln_bias, eps, True)[0], weight.t(), bias, None, False)[0]
