@@ -10,7 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.arguments import check_float_tensor, check_same_device
+from kernels.arguments import check_float_tensor, check_same_device, on_device_of
 
 
 # --8<-- [start:kernel]
@@ -49,7 +49,7 @@ def add_forward(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         out = torch.empty_like(x, dtype=dtype)
     if out.numel() == 0:
         return out
-    with torch.cuda.device_of(out):
+    with on_device_of(out):
         return add_flat(x, y, out)
 
 

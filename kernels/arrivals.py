@@ -22,13 +22,15 @@ def shared_key(x: torch.Tensor) -> tuple[int, int] | None:
     return device, triton.runtime.driver.active.get_current_stream(device)
 
 
-def arrivals(x: torch.Tensor, count: int) -> torch.Tensor:
-    """At least `count` counters that stand at zero, one for each group of programs that wait for the last of them."""
-    key = shared_key(x)
+def arrivals(x: torch.Tensor, count: int, key: tuple[int, int] | None) -> torch.Tensor:
+    """At least `count` counters that stand at zero, one for each group of programs that wait for the last of them.
+
+    `key` is the `shared_key` of `x`. To find it takes the host a while, and a launch needs it twice.
+    """
     if key is None:
         return recorded_arrivals(x, count)
     counters = ARRIVED.get(key)
-    if counters is None or counters.shape[0] < count:
+    if counters is None or counters.numel() < count:
         counters = ARRIVED[key] = torch.zeros(count if count > 1024 else 1024, dtype=torch.int32, device=x.device)
         if key[0] not in UNUSED:
             UNUSED[key[0]] = torch.zeros(RECORDED, dtype=torch.int32, device=x.device)
@@ -45,12 +47,11 @@ def recorded_arrivals(x: torch.Tensor, count: int) -> torch.Tensor:
     return unused[:count]
 
 
-def findings(x: torch.Tensor, count: int) -> torch.Tensor:
+def findings(x: torch.Tensor, count: int, key: tuple[int, int] | None) -> torch.Tensor:
     """Room for at least `count` numbers of float32 that the programs of one launch leave for the last of them."""
-    key = shared_key(x) if count <= 2**18 else None
-    if key is None:
+    if key is None or count > 2**18:
         return torch.empty(count, dtype=torch.float32, device=x.device)
     found = FINDINGS.get(key)
-    if found is None or found.shape[0] < count:
+    if found is None or found.numel() < count:
         found = FINDINGS[key] = torch.empty(count if count > 2**14 else 2**14, dtype=torch.float32, device=x.device)
     return found

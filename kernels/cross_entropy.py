@@ -119,7 +119,7 @@ def cross_entropy(
     if target.numel() == 0:
         none = rows.sum(1)  # no launch, and still a part of the graph
         return none.view(target.shape) if reduction == "none" else none.sum() if reduction == "sum" else none.mean()
-    if rows.stride(1) != 1 or rows.is_neg():
+    if rows.stride()[1] != 1 or rows.is_neg():
         rows = rows.resolve_neg().contiguous()
     if not classes.is_contiguous():
         classes = classes.contiguous()
@@ -143,13 +143,14 @@ def check_cross_entropy(logits: torch.Tensor, target: torch.Tensor, ignore_index
     device, shape = target.device, logits.shape
     if device != logits.device:
         check_same_device("target", target, "logits", logits)
-    if len(shape) == 0 or shape[min(1, len(shape) - 1)] == 0:
+    rank = len(shape)
+    n_classes = shape[1] if rank > 1 else shape[0] if rank else 0
+    if n_classes == 0:
         raise ValueError(f"logits: expected shape [N, C], [C] or [N, C, ...] with at least one class, got {tuple(shape)}")
-    wanted = shape[:1] + shape[2:] if len(shape) > 1 else ()
+    wanted = (shape[0],) if rank == 2 else shape[:1] + shape[2:] if rank > 1 else ()
     if target.shape != wanted:
         raise ValueError(f"target: expected shape {tuple(wanted)} for logits of {tuple(shape)}, got {tuple(target.shape)}")
     if device.type == "cpu":
-        n_classes = shape[min(1, len(shape) - 1)]
         wrong = target[(target != ignore_index) & ((target < 0) | (target >= n_classes))]
         if wrong.numel():
             classes = f"from 0 to {n_classes - 1}, or ignore_index {ignore_index}"

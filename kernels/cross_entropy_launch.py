@@ -8,7 +8,7 @@ import functools
 
 import torch
 
-from kernels.arrivals import arrivals, findings
+from kernels.arrivals import arrivals, findings, shared_key
 from kernels.cross_entropy_gradient import cross_entropy_gradient_kernel
 from kernels.cross_entropy_long import cross_entropy_long_kernel
 from kernels.cross_entropy_short import cross_entropy_short_kernel
@@ -42,24 +42,33 @@ def cross_entropy_plan(n_columns: int, element_size: int, gradient: bool, few: b
     return cross_entropy_long_kernel, 1, 2**16, {"LANES": lanes, "VECTOR": vector, "num_warps": lanes // 64}
 
 
+@functools.lru_cache(maxsize=4096)
+def cross_entropy_grid(
+    n_rows: int, n_columns: int, row_stride: int, element_size: int, gradient: bool, device: torch.device
+) -> tuple:
+    """The kernel, its programs, and its constants."""
+    multiprocessors = cross_entropy_multiprocessors(device)
+    kernel, rows, resident, meta = cross_entropy_plan(n_columns, element_size, gradient, n_rows <= multiprocessors)
+    if kernel is cross_entropy_short_kernel:
+        meta = {**meta, "EVEN": n_columns % 8 == row_stride % 8 == 0}
+    return kernel, min(multiprocessors * resident, (n_rows + rows - 1) // rows), meta
+
+
 def cross_entropy_launch(logits, target, options, counts, loss=None, dlogits=None, dloss=None, ready=False):
     """Write the loss, the gradient, or both, whichever is given; with `ready`, nothing if `dloss` is one."""
     n_rows, n_columns = logits.shape
     ignore_index, reduction = options
-    multiprocessors = cross_entropy_multiprocessors(logits.device)
-    few = n_rows <= multiprocessors
-    kernel, rows, resident, meta = cross_entropy_plan(n_columns, logits.element_size(), dlogits is not None, few)
-    programs = min(multiprocessors * resident, (n_rows + rows - 1) // rows)
+    row_stride, device = logits.stride()[0], logits.device
+    gradient = dlogits is not None
+    kernel, programs, meta = cross_entropy_grid(n_rows, n_columns, row_stride, logits.element_size(), gradient, device)
     grid, sizes = (programs,), (n_rows, n_columns, ignore_index)
-    whole = loss is not None and reduction != "none"
-    parts, arrived = (findings(logits, 2 * programs), arrivals(logits, 1)) if whole else (None, None)
-    row_stride = logits.stride(0)
+    parts = arrived = None
+    if loss is not None and reduction != "none":
+        key = shared_key(logits)
+        parts, arrived = findings(logits, 2 * programs, key), arrivals(logits, 1, key)
     if kernel is cross_entropy_long_kernel:
         kernel[grid](logits, target, parts, arrived, loss, row_stride, *sizes, REDUCTION=reduction, **meta)
         return
-    if kernel is cross_entropy_short_kernel:
-        meta = {**meta, "EVEN": (n_columns % 8, row_stride % 8) == (0, 0)}
+    strides = (row_stride, dlogits.stride(0) if gradient else 0, 0 if dloss is None or reduction != "none" else dloss.stride(0))
     tensors = (logits, target, dloss, counts, parts, arrived, loss, dlogits)
-    strides = (row_stride, 0 if dlogits is None else dlogits.stride(0))
-    dloss_stride = 0 if dloss is None or reduction != "none" else dloss.stride(0)
-    kernel[grid](*tensors, *strides, dloss_stride, *sizes, REDUCTION=reduction, READY=ready, **meta)
+    kernel[grid](*tensors, *strides, *sizes, REDUCTION=reduction, READY=ready, **meta)

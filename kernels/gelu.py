@@ -13,7 +13,7 @@ import triton
 import triton.language as tl
 
 from kernels.activation import activated, activated_with_slope
-from kernels.arguments import check_approximate, check_float_tensor, check_row
+from kernels.arguments import check_approximate, check_float_tensor, check_row, on_device_of
 from kernels.gelu_bias import gelu_bias_backward, gelu_bias_forward
 from kernels.parts import load_part, store_part
 
@@ -57,15 +57,18 @@ def gelu_flat_backward(x: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor, kind
 
 
 def gelu_forward(x: torch.Tensor, bias: torch.Tensor | None, kind: str) -> torch.Tensor:
-    x = x.resolve_neg()
-    # The kernel walks memory in order, which is right for any layout that both tensors share.
+    if x.is_neg():
+        x = x.resolve_neg()
+    if bias is not None and not x.is_contiguous():
+        x = x.contiguous()
+    # Without a bias the kernel walks memory in order, which is right for any layout that both tensors share.
     y = torch.empty_like(x)
-    if bias is not None or x.stride() != y.stride():
+    if x.stride() != y.stride():
         x = x.contiguous()
         y = torch.empty_like(x)
     if x.numel() == 0:
         return y
-    with torch.cuda.device_of(x):
+    with on_device_of(x):
         return gelu_flat(x, y, kind) if bias is None else gelu_bias_forward(x, bias, y, kind)
 
 
@@ -79,7 +82,7 @@ def gelu_backward(
         dx = torch.empty_like(x)
     if x.numel() == 0:
         return dx, None if bias is None else torch.zeros_like(bias)
-    with torch.cuda.device_of(x):
+    with on_device_of(x):
         if bias is None:
             return gelu_flat_backward(x, dy, dx, kind), None
         return dx, gelu_bias_backward(x, bias, dy, dx, kind)

@@ -89,8 +89,9 @@ def gelu_bias_forward(x: torch.Tensor, bias: torch.Tensor, y: torch.Tensor, kind
     rows = 2048 // block
     full = n_rows % rows == 0 and n_columns % block == 0
     grid = ((n_rows + rows - 1) // rows, (n_columns + block - 1) // block)
-    meta = {"KIND": kind, "ROWS": rows, "BLOCK": block, "FULL": full, "num_warps": 4}
-    gelu_bias_kernel[grid](x, bias.resolve_neg().contiguous(), y, n_rows, n_columns, **meta)
+    if bias.is_neg() or not bias.is_contiguous():
+        bias = bias.resolve_neg().contiguous()
+    gelu_bias_kernel[grid](x, bias, y, n_rows, n_columns, KIND=kind, ROWS=rows, BLOCK=block, FULL=full, num_warps=4)
     return y
 
 

@@ -14,7 +14,7 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.arguments import check_count, check_countable_tensor
+from kernels.arguments import check_count, check_countable_tensor, on_device_of
 from kernels.reduction import nearest
 from kernels.sizes import next_power_of_2
 
@@ -154,7 +154,7 @@ def histogram(x: torch.Tensor, bins: int, min: float | None = None, max: float |
         x = x.detach().resolve_neg()
         dims = nearest(list(zip(x.shape, x.stride(), strict=True))) or [(1, 1)]
         flat = x.as_strided((dims[0][0],), (dims[0][1],)) if len(dims) == 1 else x.reshape(-1)
-        with torch.cuda.device_of(x):
+        with on_device_of(x):
             histogram_flat(flat, counts, low, high)
     return counts[0] if copies == 1 else counts.sum(0)
 

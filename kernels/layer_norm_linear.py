@@ -10,32 +10,30 @@ import torch
 
 from kernels.arguments import check_float_tensor, check_same_device
 from kernels.matmul import Matmul, matmul_forward
-from kernels.norm import Norm, check_norm_arguments, check_norm_parameter, norm_forward
+from kernels.norm import Norm, check_norm_arguments, norm_forward
 
 
 def check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps) -> None:
     """Raise TypeError or ValueError unless layer norm and a linear layer can be taken with these."""
-    check_norm_arguments(x, None, None, eps)
-    device, n_columns = x.device, x.shape[-1]
-    for name, parameter in (("ln_weight", ln_weight), ("ln_bias", ln_bias)):
-        if parameter is not None:
-            check_norm_parameter(name, parameter, x)
-    check_float_tensor("weight", weight)
-    if weight.dtype != x.dtype:
-        expected, found = (str(dtype).removeprefix("torch.") for dtype in (x.dtype, weight.dtype))
-        raise TypeError(f"weight: expected dtype {expected}, the dtype of x, got {found}")
-    if weight.ndim != 2 or weight.shape[1] != n_columns:
-        expected = f"two dimensions and {n_columns} columns, the last dimension of x"
-        raise ValueError(f"weight: expected {expected}, got shape {tuple(weight.shape)}")
-    if weight.device != device:
+    check_norm_arguments(x, ln_weight, ln_bias, eps, prefix="ln_")
+    dtype, device = x.dtype, x.device
+    if not (isinstance(weight, torch.Tensor) and weight.dtype == dtype and weight.device == device):
+        check_float_tensor("weight", weight)  # says what is wrong with it
+        if weight.dtype != dtype:
+            expected, found = (str(dtype).removeprefix("torch.") for dtype in (x.dtype, weight.dtype))
+            raise TypeError(f"weight: expected dtype {expected}, the dtype of x, got {found}")
         check_same_device("weight", weight, "x", x)
+    n_outputs, n_columns = weight.shape if weight.ndim == 2 else (-1, -1)
+    if n_columns != x.shape[-1]:
+        expected = f"two dimensions and {x.shape[-1]} columns, the last dimension of x"
+        raise ValueError(f"weight: expected {expected}, got shape {tuple(weight.shape)}")
     if bias is not None:
-        check_float_tensor("bias", bias)
-        if bias.shape != weight.shape[:1]:
-            expected = f"shape {tuple(weight.shape[:1])}, one number for each row of weight"
-            raise ValueError(f"bias: expected {expected}, got {tuple(bias.shape)}")
-        if bias.device != device:
+        if not (isinstance(bias, torch.Tensor) and bias.dtype == dtype and bias.device == device):
+            check_float_tensor("bias", bias)
             check_same_device("bias", bias, "x", x)
+        if bias.ndim != 1 or bias.shape[0] != n_outputs:
+            expected = f"shape ({n_outputs},), one number for each row of weight"
+            raise ValueError(f"bias: expected {expected}, got {tuple(bias.shape)}")
 
 
 def layer_norm_linear(
@@ -79,10 +77,16 @@ def layer_norm_linear(
     """
     check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps)
     rows = x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
-    if torch.is_grad_enabled() and any(t is not None and t.requires_grad for t in (x, ln_weight, ln_bias, weight, bias)):
+    if torch.is_grad_enabled() and (
+        x.requires_grad
+        or weight.requires_grad
+        or (ln_weight is not None and ln_weight.requires_grad)
+        or (ln_bias is not None and ln_bias.requires_grad)
+        or (bias is not None and bias.requires_grad)
+    ):
         y = Matmul.apply(Norm.apply(rows, ln_weight, ln_bias, eps, True), weight.mT, bias, None, False)
     else:
-        y = matmul_forward(norm_forward(rows, ln_weight, ln_bias, eps, True)[0], weight.mT, bias, None, False)[0]
+        y = matmul_forward(norm_forward(rows, ln_weight, ln_bias, eps, True)[0], weight.t(), bias, None, False)[0]
     return y if x.ndim == 2 else y.view(*x.shape[:-1], weight.shape[0])
 
 

@@ -6,16 +6,15 @@ For an m x k and a k x n matrix it takes 2mnk floating-point operations, on (mk 
 matrices, the more operations there are for each byte, and it is the tensor cores that set the time. Where m or n is small it
 is the memory again.
 
-`matmul_tiled` serves every GPU, and `matmul_split` products with few tiles and many terms. On Hopper `matmul_hopper` and
-`matmul_narrow` take their places. `matmul_plan` says which of them serves a case, and why.
+`matmul_tiled` serves every GPU, and `matmul_split` products with few tiles and many terms. On Hopper `matmul_hopper`,
+`matmul_gluon` and `matmul_narrow` take their places. `matmul_plan` says which of them serves a case, and why.
 """
 
 import torch
 
 from kernels.arguments import check_float_tensor, check_same_device, on_device_of
 from kernels.matmul_epilogue import Finish
-from kernels.matmul_plan import aligned_copy, matmul_kind, matmul_plan
-from kernels.matmul_routes import MATMUL_KERNELS
+from kernels.matmul_routes import matmul_launch, matmul_planned
 from kernels.matmul_search import matmul_search
 
 ACTIVATIONS = (None, "relu", "gelu", "gelu_tanh", "silu")
@@ -23,22 +22,24 @@ ACTIVATIONS = (None, "relu", "gelu", "gelu_tanh", "silu")
 
 def check_matmul_arguments(a, b, bias, activation) -> None:
     """Raise TypeError or ValueError unless `a @ b`, with this bias and activation, can be computed."""
+    check_float_tensor("a", a)
+    device, dtype = a.device, a.dtype
+    if not (isinstance(b, torch.Tensor) and b.dtype == dtype and b.device == device):
+        check_float_tensor("b", b)  # says what is wrong with it
+        if b.dtype != dtype:
+            expected, found = (str(dtype).removeprefix("torch.") for dtype in (a.dtype, b.dtype))
+            raise TypeError(f"b: expected dtype {expected}, the dtype of a, got {found}")
+        check_same_device("b", b, "a", a)
     for name, matrix in (("a", a), ("b", b)):
-        check_float_tensor(name, matrix)
         if matrix.ndim != 2:
             raise ValueError(f"{name}: expected two dimensions, got shape {tuple(matrix.shape)}")
-    device, (inner, n_columns) = a.device, b.shape
-    if b.dtype != a.dtype:
-        expected, found = (str(dtype).removeprefix("torch.") for dtype in (a.dtype, b.dtype))
-        raise TypeError(f"b: expected dtype {expected}, the dtype of a, got {found}")
-    if b.device != device:
-        check_same_device("b", b, "a", a)
+    inner, n_columns = b.shape
     if inner != a.shape[1]:
         expected = f"{a.shape[1]} rows, the columns of a of shape {tuple(a.shape)}"
         raise ValueError(f"b: expected {expected}, got shape {tuple(b.shape)}")
     if bias is not None:
         check_float_tensor("bias", bias)
-        if bias.shape != (n_columns,):
+        if bias.ndim != 1 or bias.shape[0] != n_columns:
             expected = f"shape {tuple(b.shape[1:])}, one number for each column of b"
             raise ValueError(f"bias: expected {expected}, got {tuple(bias.shape)}")
         if bias.device != device:
@@ -58,15 +59,12 @@ def matmul_forward(a, b, bias, activation: str | None, autotune: bool, keep: boo
     c = a.new_empty((a.shape[0], b.shape[1]))
     z = torch.empty_like(c) if keep and activation not in (None, "relu") else None
     if c.numel():
-        plan = matmul_search(a, b) if autotune else matmul_plan(a, b)
-        if plan.copies[0]:
-            a = aligned_copy(a)
-        if plan.copies[1]:
-            b = aligned_copy(b)
-        finish = Finish(z, bias, activation=activation)
-        precision = "ieee" if matmul_kind(a.dtype) == "ieee" else "tf32"
+        finish = Finish(z, bias, None, None, False, activation)
         with on_device_of(a):
-            MATMUL_KERNELS[plan.kernel](a, b, c, finish, precision, plan.configuration)
+            if autotune:
+                matmul_planned(a, b, c, finish, matmul_search(a, b))(a, b, c, finish)
+            else:
+                matmul_launch(a, b, c, finish)
     return c, c if z is None else z
 
 

@@ -5,6 +5,7 @@
 The sum is in float32 and stays on chip until it is finished, so bias and activation cost no pass through memory.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
@@ -27,6 +28,10 @@ class Finish(NamedTuple):
     @property
     def constants(self) -> dict[str, bool | str | None]:
         return {"ROW_SCALES": self.row_scales, "ACTIVATION": self.activation}
+
+
+# Launches the kernel of a plan for a, b, c and what finishes them.
+Launch = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, Finish], None]
 
 
 # --8<-- [start:tile]

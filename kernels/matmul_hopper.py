@@ -15,7 +15,7 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels.arguments import INTERPRETED
-from kernels.matmul_epilogue import Finish, matmul_activated, matmul_finished, matmul_tile
+from kernels.matmul_epilogue import Finish, Launch, matmul_activated, matmul_finished, matmul_tile
 
 
 # --8<-- [start:kernel]
@@ -82,7 +82,8 @@ def descriptor(matrix: torch.Tensor, rows: int, columns: int) -> TensorDescripto
 # --8<-- [start:launch]
 def matmul_hopper(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish, precision: str, configuration: dict[str, int]
-) -> torch.Tensor:
+) -> Launch:
+    """The launch for matrices of these shapes and strides, to be called with them."""
     (m, k), n = a.shape, b.shape[1]
     options: dict[str, Any] = dict(configuration)
     block_m, block_n, block_k = (options[f"BLOCK_{name}"] for name in "MNK")
@@ -90,9 +91,13 @@ def matmul_hopper(
     grid = (min(n_tiles, options.pop("programs")),)
     # What the activation is given is stored by pointers; a program has no room for a second way out.
     stored = options.pop("DESCRIPTOR_STORE") and finish.z is None and c.stride(0) * c.element_size() % 16 == 0
-    c_desc = descriptor(c, block_m, block_n) if stored else None
-    descriptors = descriptor(a, block_m, block_k), descriptor(b, block_k, block_n), c_desc
     options |= {"A_T": a.stride(1) != 1, "B_T": b.stride(1) != 1, "WIDEN": INTERPRETED, **finish.constants}
-    matmul_hopper_kernel[grid](*descriptors, c, *finish[:4], m, n, k, c.stride(0), **options)
-    return c
+    sizes = (m, n, k, c.stride(0))
+
+    def launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish) -> None:
+        c_desc = descriptor(c, block_m, block_n) if stored else None
+        descriptors = descriptor(a, block_m, block_k), descriptor(b, block_k, block_n), c_desc
+        matmul_hopper_kernel[grid](*descriptors, c, *finish[:4], *sizes, **options)
+
+    return launch
 # --8<-- [end:launch]

@@ -17,8 +17,8 @@ import triton
 import triton.language as tl
 
 from kernels.arguments import INTERPRETED
-from kernels.arrivals import arrivals, findings
-from kernels.matmul_epilogue import Finish, matmul_activated, matmul_finished
+from kernels.arrivals import arrivals, findings, shared_key
+from kernels.matmul_epilogue import Finish, Launch, matmul_activated, matmul_finished
 from kernels.matmul_hopper import descriptor
 from kernels.sizes import next_power_of_2
 
@@ -150,7 +150,8 @@ MANY_SUMS = 2**15
 
 def matmul_narrow(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish, precision: str, configuration: dict[str, int]
-) -> torch.Tensor:
+) -> Launch:
+    """The launch for matrices of these shapes and strides, to be called with them."""
     (m, k), n = a.shape, b.shape[1]
     options: dict[str, Any] = dict(configuration)
     turned = m < n
@@ -160,23 +161,30 @@ def matmul_narrow(
     n_tiles = -(-wide.shape[0] // options["WIDE"]) * -(-narrow.shape[1] // options["NARROW"])
     grid = (n_tiles, -(-n_blocks // part_blocks))
     tile = options["WIDE"] * options["NARROW"]
-    many = grid[1] * tile >= MANY_SUMS
-    partial = findings(a, grid[0] * grid[1] * tile) if grid[1] > 1 else None
-    arrived = arrivals(a, n_tiles) if grid[1] > 1 and not many else None
-    descriptors = descriptor(wide, options["WIDE"], block_k), descriptor(narrow, block_k, options["NARROW"])
     options |= {"WIDE_T": wide.stride(1) != 1, "NARROW_T": narrow.stride(1) != 1, "TURNED": turned, "PARTS": grid[1]}
     options |= {"WIDEN": INTERPRETED, **finish.constants}
     sizes = (m, n, k, c.stride(0), part_blocks)
-    matmul_narrow_kernel[grid](*descriptors, c, *finish[:4], partial, arrived, *sizes, **options)
-    if partial is not None and many:
-        matmul_parts(partial, c, finish, *grid, turned, options["WIDE"], options["NARROW"])
-    return c
+
+    def launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish) -> None:
+        wide, narrow = (b.t(), a.t()) if turned else (a, b)
+        descriptors = descriptor(wide, options["WIDE"], block_k), descriptor(narrow, block_k, options["NARROW"])
+        many = grid[1] * tile >= MANY_SUMS
+        partial = arrived = None
+        if grid[1] > 1:
+            key = shared_key(a)
+            partial = findings(a, grid[0] * grid[1] * tile, key)
+            arrived = None if many else arrivals(a, n_tiles, key)
+        matmul_narrow_kernel[grid](*descriptors, c, *finish[:4], partial, arrived, *sizes, **options)
+        if partial is not None and many:
+            matmul_parts(partial, c, finish, *grid, turned, options["WIDE"], options["NARROW"])
+
+    return launch
 
 
 def matmul_parts(partial, c, finish: Finish, n_tiles: int, n_parts: int, turned: bool, wide: int, narrow: int) -> None:
     parts = next_power_of_2(n_parts)
-    rows = max(1, min(8192 // parts, 512) // narrow)
-    meta = {"TURNED": turned, "WIDE": wide, "NARROW": narrow, "ROWS": rows, "PARTS": parts, "num_warps": 4 if parts <= 128 else 8}
+    rows, num_warps = max(1, 128 // narrow), 1 if parts <= 32 else 4 if parts <= 128 else 8
+    meta = {"TURNED": turned, "WIDE": wide, "NARROW": narrow, "ROWS": rows, "PARTS": parts, "num_warps": num_warps}
     sizes = (*c.shape, c.stride(0), n_parts)
     matmul_parts_kernel[(n_tiles * (wide // rows),)](partial, c, *finish[:4], *sizes, **finish.constants, **meta)
 # --8<-- [end:launch]

@@ -10,10 +10,12 @@ from functools import lru_cache
 import torch
 import triton
 
+from kernels.arguments import INTERPRETED
+
 
 @dataclass(frozen=True)
 class MatmulPlan:
-    """The kernel that serves a product (`tiled`, `split`, `hopper` or `narrow`), how it is launched, and why, in words.
+    """The kernel that serves a product (`tiled`, `split`, `hopper`, `gluon` or `narrow`), how it is launched, and why, in words.
 
     `copies` says of a and of b whether it is copied first, to rows that begin at multiples of 16 bytes.
     """
@@ -70,6 +72,8 @@ HOPPER_TILES: dict[str, list[tuple]] = {
     ],
     "fp8": [(128, 256, 128, 8, 8, 3, True), (128, 128, 128, 8, 8, 4, True), (64, 128, 256, 8, 4, 3, False)],
 }
+# The tile of the kernel in Gluon, without whether a descriptor stores: one always does.
+GLUON_TILE = (192, 128, 64, 8, 4, 5)
 # Tiles of products with one narrow matrix, by its columns: the widest that takes no more, 16-bit and then 8-bit floats.
 NARROW_TILES: dict[str, dict[int, tuple[int, ...]]] = {
     "half": {16: (64, 16, 256, 4, 4), 32: (64, 32, 128, 4, 6), 64: (64, 64, 128, 4, 6), 128: (64, 128, 64, 4, 8)},
@@ -106,10 +110,18 @@ def matmul_layout(matrix: torch.Tensor) -> str:
     return ""
 
 
+def loadable(kind: str, a_layout: str, b_layout: str) -> bool:
+    """Whether descriptors can load both matrices, as the tensor cores take them."""
+    return bool(kind == "half" and a_layout and b_layout) or (kind, a_layout, b_layout) == ("fp8", "rows", "columns")
+
+
 def matmul_plan(a: torch.Tensor, b: torch.Tensor) -> MatmulPlan:
     """Say which kernel computes `a @ b`, with which configuration, and why."""
     kind, (family, processors) = matmul_kind(a.dtype), matmul_family(a.device)
-    return planned(*a.shape, b.shape[1], kind, matmul_layout(a), matmul_layout(b), family, processors)
+    plan = planned(*a.shape, b.shape[1], kind, matmul_layout(a), matmul_layout(b), family, processors)
+    if plan.kernel == "gluon" and INTERPRETED:  # Triton's interpreter does not run Gluon
+        return replace(hopper_plan(a.shape[0], b.shape[1], kind, processors), copies=plan.copies)
+    return plan
 
 
 def aligned_copy(matrix: torch.Tensor) -> torch.Tensor:
@@ -127,6 +139,30 @@ def pick(tiles: list[tuple[int, ...]], m: int, n: int, processors: int) -> tuple
         if n_tiles >= processors * 3 // 4:
             break
     return tile, n_tiles
+
+
+def waves_area(tile: tuple[int, ...], m: int, n: int, processors: int) -> int:
+    """What a multiprocessor computes of c, in whole waves: with tiles of about equal worth, the time goes with it."""
+    n_tiles = -(-m // tile[0]) * -(-n // tile[1])
+    return -(-n_tiles // processors) * tile[0] * tile[1]
+
+
+def hopper_plan(m: int, n: int, kind: str, processors: int) -> MatmulPlan:
+    """A plan for products whose matrices descriptors can load."""
+    tile, n_tiles = pick(HOPPER_TILES[kind], m, n, processors)
+    reason = f"Descriptors can load both matrices, and {n_tiles} tiles occupy {processors} multiprocessors."
+    return MatmulPlan("hopper", dict(zip(HOPPER_NAMES, tile, strict=True)) | {"programs": processors}, reason)
+
+
+def gluon_plan(m: int, n: int, kind: str, processors: int, other: MatmulPlan) -> MatmulPlan | None:
+    """A plan with tiles of 192 by 128, where they leave fewer multiprocessors idle in the last wave than `other` does."""
+    if kind != "half" or n % 8:  # a descriptor stores
+        return None
+    area = waves_area(GLUON_TILE, m, n, processors)
+    if area > 0.99 * waves_area((other.configuration["BLOCK_M"], other.configuration["BLOCK_N"]), m, n, processors):
+        return None
+    reason = f"{-(-m // 192) * -(-n // 128)} tiles of 192 by 128 fill the waves of {processors} multiprocessors best."
+    return MatmulPlan("gluon", dict(zip(NAMES, GLUON_TILE, strict=True)) | {"programs": processors}, reason)
 
 
 def split_tile(m: int, n: int, kind: str, family: str) -> tuple[int, ...]:
@@ -165,13 +201,11 @@ def planned(m: int, k: int, n: int, kind: str, a_layout: str, b_layout: str, fam
         whole = planned(m, k, n, kind, a_layout or "rows", b_layout or "rows", family, processors)
         reason = f"{whole.reason} Rows that begin at no multiple of 16 bytes are copied first."
         return replace(whole, reason=reason, copies=(not a_layout, not b_layout))
-    laid = kind == "half" and a_layout and b_layout or (kind, a_layout, b_layout) == ("fp8", "rows", "columns")
-    if family == "sm_90" and laid and m * k * n >= WORTH_DESCRIPTORS:
+    if family == "sm_90" and loadable(kind, a_layout, b_layout) and m * k * n >= WORTH_DESCRIPTORS:
         if plan := narrow_plan(m, k, n, kind, processors):
             return plan
-        tile, n_tiles = pick(HOPPER_TILES[kind], m, n, processors)
-        reason = f"Descriptors can load both matrices, and {n_tiles} tiles occupy {processors} multiprocessors."
-        return MatmulPlan("hopper", dict(zip(HOPPER_NAMES, tile, strict=True)) | {"programs": processors}, reason)
+        plan = hopper_plan(m, n, kind, processors)
+        return gluon_plan(m, n, kind, processors, plan) or plan
     tile = split_tile(m, n, kind, family)
     n_tiles, n_blocks = -(-m // tile[0]) * -(-n // tile[1]), -(-k // tile[2])
     if min(m, n) <= 128 and n_tiles <= 4 * processors and n_blocks >= 16 or 2 * n_tiles <= processors and n_blocks >= 64:

@@ -6,6 +6,7 @@ kept. The file is written after every candidate, so an interrupted search goes o
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -13,21 +14,24 @@ from triton.compiler.errors import CompilationError
 from triton.runtime.errors import OutOfResources, PTXASError
 from triton.testing import do_bench
 
+from kernels.arguments import on_device_of
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_plan import (
+    GLUON_TILE,
     NAMES,
     NARROW_NAMES,
     NARROW_TILES,
     TILES,
     MatmulPlan,
     aligned_copy,
+    hopper_plan,
+    loadable,
     matmul_family,
     matmul_kind,
     matmul_layout,
     matmul_plan,
-    planned,
 )
-from kernels.matmul_routes import MATMUL_KERNELS
+from kernels.matmul_routes import MATMUL_KERNELS, matmul_planned
 from kernels.matmul_tried import candidate_name, read_tried, search_file, search_key, write_tried
 
 # Of the portable kernel, beside the tiles that ship: BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M, num_warps, num_stages.
@@ -71,12 +75,12 @@ def search_candidates(a: torch.Tensor, b: torch.Tensor) -> list[tuple[str, dict[
     shipped = matmul_plan(a, b)
     found = [(shipped.kernel, shipped.configuration)]
     found += [("tiled", dict(zip(NAMES, tile, strict=True))) for tile in TILES[family].get(kind, []) + MORE_TILES.get(kind, [])]
-    # A large product of this layout, to see whether the Hopper kernel can serve it, and how it is launched.
-    size = 8192
-    large = planned(size, size, size, kind, matmul_layout(a), matmul_layout(b), family, processors)
-    if large.kernel == "hopper" and not any(large.copies):
+    if family == "sm_90" and loadable(kind, matmul_layout(a), matmul_layout(b)):
+        if kind == "half" and b.shape[1] % 8 == 0:
+            found.append(("gluon", dict(zip(NAMES, GLUON_TILE, strict=True)) | {"programs": processors}))
+        large = hopper_plan(8192, 8192, kind, processors).configuration
         for change in ({}, *HOPPER_CHANGES):
-            configuration = large.configuration | change
+            configuration = large | change
             n_tiles = -(-a.shape[0] // configuration["BLOCK_M"]) * -(-b.shape[1] // configuration["BLOCK_N"])
             for programs in sorted({min(processors, n_tiles), n_tiles}):
                 found.append(("hopper", configuration | {"programs": programs}))
@@ -98,7 +102,7 @@ def can_time(matrix: torch.Tensor) -> bool:
     return matrix.is_cuda
 
 
-def search_ms(call: Callable[[], torch.Tensor]) -> float:
+def search_ms(call: Callable[[], None]) -> float:
     """The median time of a call, in milliseconds, with a cold L2 cache."""
     return do_bench(call, warmup=5, rep=25, return_mode="median")
 
@@ -115,14 +119,13 @@ def search_one(kernel: str, configuration: dict[str, int], a, b, expected: torch
     entry: dict[str, Any] = {"kernel": kernel, "configuration": configuration, "ms": None}
     c = torch.full_like(expected, torch.nan)
     precision = "ieee" if matmul_kind(a.dtype) == "ieee" else "tf32"
-
-    def call() -> torch.Tensor:
-        return MATMUL_KERNELS[kernel](a, b, c, Finish(), precision, configuration)
-
+    finish = Finish()
     try:
-        if not agrees(call(), expected):
+        launch = MATMUL_KERNELS[kernel](a, b, c, finish, precision, configuration)
+        launch(a, b, c, finish)
+        if not agrees(c, expected):
             return entry | {"failure": "another result"}
-        return entry | {"ms": round(search_ms(call), 6)}
+        return entry | {"ms": round(search_ms(lambda: launch(a, b, c, finish)), 6)}
     except (OutOfResources, PTXASError, CompilationError, RuntimeError) as error:
         torch.cuda.synchronize(a.device)  # an error of the GPU itself is raised again here, and ends the search
         lines = str(error).strip().splitlines() or [""]
@@ -164,14 +167,13 @@ def search_all(a: torch.Tensor, b: torch.Tensor, shipped: MatmulPlan) -> MatmulP
     candidates = search_candidates(a, b)
     kept = {candidate_name(entry["kernel"], entry["configuration"]): entry for entry in read_tried(path, key)}
     tried, expected = [], None
-    with torch.cuda.device_of(a):
+    with on_device_of(a):
         for kernel, configuration in candidates:
             name = candidate_name(kernel, configuration)
             if name not in kept:
                 if expected is None:
-                    expected = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
-                    precision = "ieee" if matmul_kind(a.dtype) == "ieee" else "tf32"
-                    MATMUL_KERNELS[shipped.kernel](a, b, expected, Finish(), precision, shipped.configuration)
+                    expected, finish = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device), Finish()
+                    matmul_planned(a, b, expected, finish, replace(shipped, copies=(False, False)))(a, b, expected, finish)
                 kept[name] = search_one(kernel, configuration, a, b, expected)
                 write_tried(path, key, list(kept.values()))
             tried.append(kept[name])

@@ -10,8 +10,8 @@ import triton
 import triton.language as tl
 
 from kernels.arguments import INTERPRETED
-from kernels.arrivals import arrivals, findings
-from kernels.matmul_epilogue import Finish, matmul_activated, matmul_finished, matmul_tile
+from kernels.arrivals import arrivals, findings, shared_key
+from kernels.matmul_epilogue import Finish, Launch, matmul_activated, matmul_finished, matmul_tile
 from kernels.matmul_tiled import matmul_sums
 
 
@@ -82,19 +82,23 @@ def matmul_split_kernel(
 # --8<-- [start:launch]
 def matmul_split(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish, precision: str, configuration: dict[str, int]
-) -> torch.Tensor:
+) -> Launch:
+    """The launch for matrices of these shapes and strides, to be called with them."""
     (m, k), n = a.shape, b.shape[1]
     configuration = dict(configuration)
     block_m, block_n, block_k = (configuration[f"BLOCK_{name}"] for name in "MNK")
     n_tiles, n_blocks = -(-m // block_m) * -(-n // block_n), -(-k // block_k)
     part_blocks = -(-n_blocks // configuration.pop("parts"))
     grid = (n_tiles, -(-n_blocks // part_blocks))
-    partial = findings(a, grid[0] * grid[1] * block_m * block_n)
+    n_sums = grid[0] * grid[1] * block_m * block_n
     sizes = (m, n, k, *a.stride(), *b.stride(), c.stride(0), part_blocks)
     constants = {"WHOLE_K": k % block_k == 0, "WIDEN": INTERPRETED and a.element_size() < 4}
-    matmul_split_kernel[grid](
-        a, b, c, *finish[:4], partial, arrivals(a, n_tiles), *sizes,
-        **constants, PRECISION=precision, **finish.constants, **configuration,
-    )
-    return c
+    constants |= {"PRECISION": precision, **finish.constants, **configuration}
+
+    def launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish) -> None:
+        key = shared_key(a)
+        shared = findings(a, n_sums, key), arrivals(a, n_tiles, key)
+        matmul_split_kernel[grid](a, b, c, *finish[:4], *shared, *sizes, **constants)
+
+    return launch
 # --8<-- [end:launch]

@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 
 from kernels.arguments import INTERPRETED
-from kernels.matmul_epilogue import Finish, matmul_activated, matmul_finished, matmul_tile
+from kernels.matmul_epilogue import Finish, Launch, matmul_activated, matmul_finished, matmul_tile
 
 
 # --8<-- [start:sums]
@@ -111,12 +111,13 @@ def matmul_tiled_kernel(
 # --8<-- [start:launch]
 def matmul_tiled(
     a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish, precision: str, configuration: dict[str, int]
-) -> torch.Tensor:
+) -> Launch:
+    """The launch for matrices of these shapes and strides, to be called with them."""
     (m, k), n = a.shape, b.shape[1]
     block_m, block_n = configuration["BLOCK_M"], configuration["BLOCK_N"]
     grid = (-(-m // block_m) * -(-n // block_n),)
     sizes = (m, n, k, *a.stride(), *b.stride(), c.stride(0))
     constants = {"WHOLE_K": k % configuration["BLOCK_K"] == 0, "WIDEN": INTERPRETED and a.element_size() < 4}
-    matmul_tiled_kernel[grid](a, b, c, *finish[:4], *sizes, **constants, PRECISION=precision, **finish.constants, **configuration)
-    return c
+    constants |= {"PRECISION": precision, **finish.constants, **configuration}
+    return lambda a, b, c, finish: matmul_tiled_kernel[grid](a, b, c, *finish[:4], *sizes, **constants)
 # --8<-- [end:launch]

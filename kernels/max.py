@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from kernels.arguments import check_dim, check_float_tensor
+from kernels.arguments import check_dim, check_float_tensor, on_device_of
 from kernels.max_tile import max_planned
 from kernels.reduction import reduction_plan
 
@@ -24,7 +24,7 @@ def max_forward(x: torch.Tensor, dim: int | None) -> Any:
     plan = reduction_plan(x.shape, x.stride(), dim, indices=dim is not None)
     y = x.new_empty(plan.shape)
     index = None if dim is None else torch.empty(plan.shape, dtype=torch.int64, device=x.device)
-    with torch.cuda.device_of(x):
+    with on_device_of(x):
         max_planned(x.contiguous() if plan.copy else x, y, index, plan)
     return y, index
 

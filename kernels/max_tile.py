@@ -10,7 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.arrivals import arrivals, findings
+from kernels.arrivals import arrivals, findings, shared_key
 from kernels.reduction import Plan
 
 
@@ -104,7 +104,8 @@ def max_planned(x: torch.Tensor, y: torch.Tensor, index: torch.Tensor | None, pl
     partial = arrived = y
     partial_index = found = y if index is None else index
     if plan.parts > 1:
-        partial, arrived = findings(x, plan.scratch), arrivals(x, plan.programs)
+        key = shared_key(x)
+        partial, arrived = findings(x, plan.scratch, key), arrivals(x, plan.programs, key)
         if index is not None:
             partial_index = torch.empty(plan.scratch, dtype=torch.int64, device=x.device)
     buffers = (y, found, partial, partial_index, arrived)

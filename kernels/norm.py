@@ -37,7 +37,7 @@ def check_norm_parameter(name: str, parameter, x: torch.Tensor) -> None:
     check_same_device(name, parameter, "x", x)
 
 
-def check_norm_arguments(x, weight, bias, eps) -> None:
+def check_norm_arguments(x, weight, bias, eps, prefix: str = "") -> None:
     """Raise TypeError or ValueError unless a norm over the last dimension of `x` can be taken with these."""
     check_float_tensor("x", x)
     if x.ndim == 0:
@@ -50,7 +50,7 @@ def check_norm_arguments(x, weight, bias, eps) -> None:
             and parameter.shape == row
             and parameter.device == device
         ):
-            check_norm_parameter(name, parameter, x)  # says what is wrong with it
+            check_norm_parameter(prefix + name, parameter, x)  # says what is wrong with it
     if not isinstance(eps, (int, float)) or isinstance(eps, bool):
         raise TypeError(f"eps: expected a number, got {type(eps).__name__}")
 

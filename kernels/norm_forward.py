@@ -86,11 +86,18 @@ def norm_block(n_columns: int, x_stride: int, y_stride: int, element_size: int, 
     return rows, block, vector, num_warps
 
 
-def norm_tile(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool = True) -> None:
-    n_rows, n_columns = x.shape
-    x_stride, y_stride = x.stride()[0], y.stride()[0]
-    rows, block, vector, num_warps = norm_block(n_columns, x_stride, y_stride, x.element_size(), centered)
+@functools.lru_cache(maxsize=4096)
+def norm_tile_plan(n_rows: int, n_columns: int, x_stride: int, y_stride: int, element_size: int, centered: bool) -> tuple:
+    """The grid, the lengths and the constants of a launch."""
+    rows, block, vector, num_warps = norm_block(n_columns, x_stride, y_stride, element_size, centered)
+    if block == 1024 and n_rows <= 1024:
+        rows = 1  # there is room for a program each
+    lengths = (x_stride // vector, y_stride // vector, n_rows, n_columns // vector)
     full = n_columns == block and n_rows % rows == 0
-    grid = ((n_rows + rows - 1) // rows,)
-    arguments = (x, weight, bias, y, mean, rstd, x_stride // vector, y_stride // vector, n_rows, n_columns // vector, eps)
-    norm_kernel[grid](*arguments, CENTERED=centered, ROWS=rows, BLOCK=block, FULL=full, VECTOR=vector, num_warps=num_warps)
+    meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "num_warps": num_warps}
+    return ((n_rows + rows - 1) // rows,), lengths, meta
+
+
+def norm_tile(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool = True) -> None:
+    grid, lengths, meta = norm_tile_plan(*x.shape, x.stride()[0], y.stride()[0], x.element_size(), centered)
+    norm_kernel[grid](x, weight, bias, y, mean, rstd, *lengths, eps, **meta)

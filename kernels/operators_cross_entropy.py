@@ -6,7 +6,7 @@ nothing that it has given out, so here the gradient is found in the backward pas
 
 import torch
 
-from kernels.arguments import check_float_tensor, check_same_device
+from kernels.arguments import check_float_tensor, check_same_device, on_device_of
 from kernels.cross_entropy import check_cross_entropy, cross_entropy_forward, cross_entropy_room
 from kernels.cross_entropy_launch import cross_entropy_launch
 from kernels.cross_entropy_total import cross_entropy_count
@@ -60,7 +60,7 @@ def run_cross_entropy_backward(logits, target, dloss, ignore_index, reduction):
     dlogits = cross_entropy_room(rows)
     if rows.shape[0]:
         dloss = dloss.resolve_neg().reshape(-1) if reduction == "none" else dloss.resolve_neg()
-        with torch.cuda.device_of(rows):
+        with on_device_of(rows):
             counts = cross_entropy_count(classes, ignore_index)
             cross_entropy_launch(rows, classes, (ignore_index, reduction), counts, None, dlogits, dloss)
     return in_shape_of(logits, dlogits)

@@ -2,16 +2,13 @@
 
 import torch
 
-from kernels.arguments import check_float_tensor, check_same_device
 from kernels.operators import operator
-from kernels.rotary_embedding import check_rotary_shapes, rotary_embedding_forward
+from kernels.rotary_embedding import check_rotary_shapes, check_rotary_tensors, rotary_embedding_forward
 
 
 def rotary_tables(q, k, cos, sin):
     """The tables as the kernel takes them: with rows whose numbers lie side by side."""
-    for name, tensor in (("q", q), ("k", k), ("cos", cos), ("sin", sin)):
-        check_float_tensor(name, tensor)
-        check_same_device(name, tensor, "q", q)
+    check_rotary_tensors(q, k, cos, sin)
     with torch.no_grad():
         check_rotary_shapes(q, k, cos, sin)
     return tuple((table if table.stride(-1) == 1 else table.contiguous()).resolve_neg() for table in (cos, sin))

@@ -105,6 +105,10 @@ def tiles(n_outer: int, n_results: int, n_terms: int, near: str, indices: bool) 
     length, width = triton.next_power_of_2(n_terms if n_terms > 16 else 16), triton.next_power_of_2(n_results)
     if near != "terms":
         aligned = near == "results"
+        if aligned and not indices and n_outer == 1 and n_results >= 256 and 2**24 <= n_results * n_terms < 2**27:
+            # Small programs, and many of them: what one waits for, others hide, without loads ahead of their use.
+            parts = min(2048 // -(-n_results // 32), n_terms // 32, 1024) or 1
+            return 32, 32, parts, 4, 1
         # What the parts leave for a tile must fit a program too, so fewer results have narrower tiles.
         block_m, wanted = (64, 512 if aligned else 1024) if n_results >= 256 else (min(width, 16), 512)
         block_n, num_warps, stages = min(length, (4096 if aligned and not indices else 2048) // block_m), 4, 3 if aligned else 1

@@ -9,12 +9,15 @@ tables, and does 3n floating-point operations.
 
 import torch
 
-from kernels.arguments import check_float_tensor, check_same_device, on_device_of
+from kernels.arguments import FLOAT_DTYPES, check_float_tensor, check_same_device, on_device_of
 from kernels.rotary_embedding_turn import rotary_embedding_launch
 
 
 def rotary_embedding_forward(q, k, cos, sin, inverse=False):
-    q, k = (x.resolve_neg().contiguous() if x.is_neg() or x.stride(3) != 1 else x for x in (q, k))
+    if q.is_neg() or q.stride()[3] != 1:
+        q = q.resolve_neg().contiguous()
+    if k.is_neg() or k.stride()[3] != 1:
+        k = k.resolve_neg().contiguous()
     q_out, k_out = torch.empty_like(q), torch.empty_like(k)
     if q.numel() or k.numel():
         with on_device_of(q):
@@ -76,20 +79,25 @@ def rotary_embedding(
     Source:
         J. Su and others, "RoFormer: Enhanced Transformer with Rotary Position Embedding", 2021 (arXiv:2104.09864).
     """
-    check_float_tensor("q", q)
-    device = q.device
-    for name, tensor in (("k", k), ("cos", cos), ("sin", sin)):
-        check_float_tensor(name, tensor)
-        if tensor.device != device:
-            check_same_device(name, tensor, "q", q)
+    check_rotary_tensors(q, k, cos, sin)
     check_rotary_shapes(q, k, cos, sin)
-    if cos.is_neg() or cos.stride(-1) != 1:
+    if cos.is_neg() or cos.stride()[-1] != 1:
         cos = cos.resolve_neg().contiguous()
-    if sin.is_neg() or sin.stride(-1) != 1:
+    if sin.is_neg() or sin.stride()[-1] != 1:
         sin = sin.resolve_neg().contiguous()
     if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad):
         return RotaryEmbedding.apply(q, k, cos, sin, False)
     return rotary_embedding_forward(q, k, cos, sin)
+
+
+def check_rotary_tensors(q, k, cos, sin) -> None:
+    """Raise unless these are tensors of floats on one device."""
+    check_float_tensor("q", q)
+    device = q.device
+    for name, tensor in (("k", k), ("cos", cos), ("sin", sin)):
+        if not (isinstance(tensor, torch.Tensor) and tensor.dtype in FLOAT_DTYPES and tensor.device == device):
+            check_float_tensor(name, tensor)  # says what is wrong with it
+            check_same_device(name, tensor, "q", q)
 
 
 def check_rotary_shapes(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> None:
@@ -97,15 +105,17 @@ def check_rotary_shapes(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin
     if q.ndim != 4 or q.shape[3] % 2:
         raise ValueError(f"q: expected shape [B, H, S, D] with D even, got {tuple(q.shape)}")
     batches, _, tokens, width = q.shape
-    if k.ndim != 4 or k.shape != (batches, k.shape[1], tokens, width):
+    k_batches, _, k_tokens, k_width = k.shape if k.ndim == 4 else (-1, 0, 0, 0)
+    if k_batches != batches or k_tokens != tokens or k_width != width:
         raise ValueError(f"k: expected shape [{batches}, K, {tokens}, {width}] beside q's {tuple(q.shape)}, got {tuple(k.shape)}")
     if k.dtype != q.dtype:
         raise TypeError(f"k: expected dtype {q.dtype}, the dtype of q, got {k.dtype}".replace("torch.", ""))
-    *batch, rows, columns = cos.shape if 2 <= cos.ndim <= 3 else (0, 0, 0)
-    if batch not in ([], [1], [batches]) or rows != tokens or columns not in (width // 2, width):
+    shape = cos.shape
+    batch, rows, columns = (1, *shape) if len(shape) == 2 else shape if len(shape) == 3 else (0, -1, 0)
+    if batch != 1 and batch != batches or rows != tokens or columns != width // 2 and columns != width:
         wanted = f"[{tokens}, {width // 2}] or [{tokens}, {width}], or a batch of those"
         raise ValueError(f"cos: expected shape {wanted}, got {tuple(cos.shape)}")
-    if sin.shape != cos.shape:
+    if sin.shape != shape:
         raise ValueError(f"sin: expected shape {tuple(cos.shape)}, the shape of cos, got {tuple(sin.shape)}")
     if torch.is_grad_enabled() and (cos.requires_grad or sin.requires_grad):
         raise ValueError("cos, sin: expected tables that require no gradient, got one that does; use detach() or torch.no_grad()")

@@ -6,6 +6,7 @@ leave lanes of a block idle. There the pairs are counted on from head to head, a
 loads the part of the table that its pairs need; neighboring lanes that need the same are served by one read.
 """
 
+import functools
 import math
 
 import triton
@@ -121,18 +122,21 @@ def rotary_embedding_kernel(
             rotary_embedding_turn(x_ptr, out_ptr, *strides, n_k_heads, group - q_groups, *tile, HALF, HEADS, BLOCK, VECTOR)
 
 
-def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
-    n_batches, n_q_heads, n_tokens, width = q.shape
-    n_k_heads = k.shape[1]
-    half, shared = width // 2, cos.ndim == 2 or cos.shape[0] == 1
-    strides = (*q.stride()[:3], *k.stride()[:3], *q_out.stride()[:3], *k_out.stride()[:3])
-    strides += (0 if shared else cos.stride(0), cos.stride(-2), 0 if shared else sin.stride(0), sin.stride(-2))
+@functools.lru_cache(maxsize=4096)
+def rotary_embedding_plan(
+    q_shape, n_k_heads, q_stride, k_stride, q_out_stride, k_out_stride, table_shape, cos_stride, sin_stride, element_size
+) -> tuple:
+    """The grid, the numbers and the constants of a launch."""
+    n_batches, n_q_heads, n_tokens, width = q_shape
+    half, shared = width // 2, len(table_shape) == 2 or table_shape[0] == 1
+    strides = (*q_stride[:3], *k_stride[:3], *q_out_stride[:3], *k_out_stride[:3])
+    strides += (0 if shared else cos_stride[0], cos_stride[-2], 0 if shared else sin_stride[0], sin_stride[-2])
     if n_tokens == 1:  # the sequences take the place of the tokens, of which a program owns several
         n_batches, n_tokens = 1, n_batches
         strides = tuple(strides[place] for place in (2, 1, 0, 5, 4, 3, 8, 7, 6, 11, 10, 9, 13, 12, 15, 14))
     vector, block = 1, half
     if half & (half - 1):
-        vector = math.gcd(16 // q.element_size(), half, *strides)
+        vector = math.gcd(16 // element_size, half, *strides)
         strides = tuple(stride // vector for stride in strides)
         block = 128 if vector == 1 else 64 * vector
         heads, tokens, num_warps = 1, 1, 1
@@ -143,8 +147,13 @@ def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
     q_groups, k_groups = cdiv(n_q_heads * half, heads * block), cdiv(n_k_heads * half, heads * block)
     grid = (q_groups + k_groups, cdiv(n_tokens, tokens), min(n_batches, 65535))
     sizes = (n_batches, n_tokens, n_q_heads, n_k_heads, q_groups)
-    rotary_embedding_kernel[grid](
-        q, k, cos, sin, q_out, k_out, *strides, *sizes,
-        HALF=half, WIDE=cos.shape[-1] != half, INVERSE=inverse, TOKENS=tokens, HEADS=heads, BLOCK=block, VECTOR=vector,
-        num_warps=num_warps,
+    meta = {"HALF": half, "WIDE": table_shape[-1] != half, "TOKENS": tokens, "HEADS": heads, "BLOCK": block, "VECTOR": vector}
+    return grid, strides + sizes, meta | {"num_warps": num_warps}
+
+
+def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
+    grid, numbers, meta = rotary_embedding_plan(
+        q.shape, k.shape[1], q.stride(), k.stride(), q_out.stride(), k_out.stride(),
+        cos.shape, cos.stride(), sin.stride(), q.element_size(),
     )
+    rotary_embedding_kernel[grid](q, k, cos, sin, q_out, k_out, *numbers, INVERSE=inverse, **meta)

@@ -11,8 +11,7 @@ import torch
 
 from kernels.arguments import HOW_TO_INTERPRET, INTERPRETED, check_float_tensor, check_same_device, on_device_of
 from kernels.matmul_epilogue import Finish
-from kernels.matmul_plan import matmul_plan
-from kernels.matmul_routes import MATMUL_KERNELS
+from kernels.matmul_routes import matmul_launch
 
 OUT_DTYPES = (torch.bfloat16, torch.float16, torch.float32)
 
@@ -101,10 +100,9 @@ def scaled_matmul(
     bias = None if bias is None else bias.detach().resolve_neg().contiguous()
     c = torch.empty((a.shape[0], b.shape[1]), dtype=out_dtype, device=a.device)
     if c.numel():
-        plan = matmul_plan(a, b)
         finish = Finish(None, bias, scale_a.contiguous(), scale_b.contiguous(), row_scales)
         with on_device_of(a):
-            MATMUL_KERNELS[plan.kernel](a, b, c, finish, "tf32", plan.configuration)
+            matmul_launch(a, b, c, finish)
     return c
 
 

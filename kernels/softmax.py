@@ -77,11 +77,14 @@ def softmax_row_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) ->
 def softmax_route(n_columns: int, dtype: torch.dtype, backward: bool = False, n_rows: int = 2**20) -> str:
     """Say in a word which kernel serves rows of this length and dtype: `short`, `full`, `row`, `long` or `split`.
 
-    `full` is `short` with one row a program and no mask. How many rows there are matters to long ones only. The limits
-    are where one kernel overtook another when all were timed on one GPU, an H200.
+    `full` is `short` with one row a program and no mask, and `long` needs none either where blocks fill a row. How many
+    rows there are matters to long ones only. The limits are where one kernel overtook another when all were timed on one
+    GPU, an H200.
     """
     if n_columns <= (256 if backward else 512):
         return "short"
+    if backward and n_columns in (1024, 2048, 4096, 8192):
+        return "long"
     if n_columns in (512, 1024, 2048, 4096):
         return "full"
     if n_columns <= (32768 if backward or dtype == torch.float32 else 16384):

@@ -10,6 +10,9 @@ combined at the end. Where blocks fill a row, FULL makes the mask a constant, wh
 may go back from the row's end: it meets first what was read last and is still in the cache. For n elements of e bytes:
 ne read from memory, up to ne read again, ne written.
 
+The backward pass of rows of 1024, 2048, 4096 and 8192 goes this way too. They would fit on chip, but the registers that keep them
+are missing elsewhere, and the caches still hold them when they are read again.
+
 Source: M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867.
 """
 
@@ -103,9 +106,13 @@ def softmax_long(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 def softmax_long_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = y.shape
     strides = (y.stride(0), dy.stride(0), dx.stride(0))
-    # Rows whose length 8 does not divide are loaded element by element, which takes more registers.
-    block = 8192 if n_columns % 8 else 16384
+    if n_columns in (1024, 2048, 4096, 8192):
+        # A second load, from a cache, costs less than the registers to keep y and dy.
+        block, num_warps = min(n_columns, 4096), 32 if n_columns * y.element_size() == 32768 else min(n_columns // 256, 16)
+    else:
+        # Rows whose length 8 does not divide are loaded element by element, which takes more registers.
+        block, num_warps = 8192 if n_columns % 8 else 16384, 32
     full = n_columns % block == 0
-    meta = {"BLOCK": block, "FULL": full, "BACK": full and n_columns * y.element_size() > 131072, "num_warps": 32}
+    meta = {"BLOCK": block, "FULL": full, "BACK": full and n_columns * y.element_size() > 131072, "num_warps": num_warps}
     softmax_long_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, **meta)
     return dx

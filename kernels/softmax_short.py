@@ -75,8 +75,7 @@ def softmax_short_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) 
     block = next_power_of_2(n_columns)
     full = fills(n_rows, n_columns, block)
     rows = max(1, (1024 if full else 2048) // block)
-    num_warps = 16 if block == 4096 else 4
     grid = ((n_rows + rows - 1) // rows,)
     lengths = (y.stride()[0], dy.stride()[0], dx.stride()[0], n_rows, n_columns)
-    softmax_short_backward_kernel[grid](y, dy, dx, *lengths, ROWS=rows, BLOCK=block, FULL=full, num_warps=num_warps)
+    softmax_short_backward_kernel[grid](y, dy, dx, *lengths, ROWS=rows, BLOCK=block, FULL=full, num_warps=4)
     return dx

@@ -11,8 +11,8 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.arguments import check_dim, check_float_tensor
-from kernels.arrivals import arrivals, findings
+from kernels.arguments import check_dim, check_float_tensor, on_device_of
+from kernels.arrivals import arrivals, findings, shared_key
 from kernels.reduction import Plan, reduction_plan
 
 
@@ -77,7 +77,8 @@ def sum_kernel(
 def sum_planned(x: torch.Tensor, y: torch.Tensor, plan: Plan) -> torch.Tensor:
     partial = arrived = y
     if plan.parts > 1:
-        partial, arrived = findings(x, plan.scratch), arrivals(x, plan.programs)
+        key = shared_key(x)
+        partial, arrived = findings(x, plan.scratch, key), arrivals(x, plan.programs, key)
     sum_kernel[plan.grid](x, y, partial, arrived, *plan.sizes, **plan.meta)
     return y
 
@@ -88,7 +89,7 @@ def sum_forward(x: torch.Tensor, dim: int | None) -> torch.Tensor:
     x = x.resolve_neg()
     plan = reduction_plan(x.shape, x.stride(), dim)
     y = x.new_empty(plan.shape)
-    with torch.cuda.device_of(x):
+    with on_device_of(x):
         return sum_planned(x.contiguous() if plan.copy else x, y, plan)
 
 

@@ -6,7 +6,11 @@ import torch
 
 def needs(what: str) -> pytest.MarkDecorator:
     """Skip a test on a machine without `what`. Each test so marked stands in tests/skips.txt."""
-    return pytest.mark.skipif(not {"cuda": torch.cuda.is_available}[what](), reason=f"needs: {what}")
+    return pytest.mark.skipif(not {"cuda": torch.cuda.is_available, "sm_90": is_hopper}[what](), reason=f"needs: {what}")
+
+
+def is_hopper() -> bool:
+    return torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0)
 
 
 def need_free_memory(gigabytes: int) -> None:

@@ -116,7 +116,7 @@ SPECIMENS = [
     narrow("rows", "fp16", (128, 128, 64, 4, 6), 255, parts=8, TURNED=False),
     narrow("apart", "bf16", (64, 128, 128, 4, 4), 255, parts=16, arrived_ptr=None, TURNED=False),
     narrow("columns", "bf16", (64, 32, 128, 4, 6), 255, WIDE_T=True, wide_desc=of("bf16", 128, 64)),
-    parts((64, 128), 4, 16, 4, 168),
+    parts((64, 128), 1, 16, 1, 168),
     parts((64, 128), 1, 128, 4, 255),
-    parts((64, 16), 32, 16, 4, 168, TURNED=True, z_ptr="*bf16", bias_ptr="*bf16", ACTIVATION="gelu"),
+    parts((64, 16), 8, 16, 1, 168, TURNED=True, z_ptr="*bf16", bias_ptr="*bf16", ACTIVATION="gelu"),
 ]

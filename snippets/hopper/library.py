@@ -16,8 +16,8 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels.arguments import INTERPRETED
-from kernels.arrivals import arrivals, findings
-from kernels.matmul_epilogue import Finish, matmul_activated, matmul_finished, matmul_tile
+from kernels.arrivals import arrivals, findings, shared_key
+from kernels.matmul_epilogue import Finish, Launch, matmul_activated, matmul_finished, matmul_tile
 from kernels.matmul_hopper import descriptor
 from kernels.sizes import next_power_of_2
 # --8<-- [end:imports]
@@ -32,8 +32,10 @@ b = torch.randint(-4, 5, (136, 328), device=device).half()
 c, bias = torch.empty(200, 328, device=device).half(), torch.arange(328, device=device).half()
 expected = (a.float() @ b.float() + bias).half()
 sides = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "GROUP_M": 8, "num_warps": 4, "num_stages": 3}
+finish = Finish(bias=bias)
 for way in ({"DESCRIPTOR_STORE": True}, {"DESCRIPTOR_STORE": False}):
-    matmul_hopper(a, b, c.zero_(), Finish(bias=bias), "tf32", sides | way | {"programs": 4})
+    launch = matmul_hopper(a, b, c, finish, "tf32", sides | way | {"programs": 4})
+    launch(a, b, c.zero_(), finish)
     print(torch.equal(c, expected))
     #> True
     #> True
@@ -43,7 +45,8 @@ for way in ({"DESCRIPTOR_STORE": True}, {"DESCRIPTOR_STORE": False}):
 few, sides = a[:10], {"WIDE": 64, "NARROW": 16, "BLOCK_K": 64, "num_warps": 4, "num_stages": 3}
 for parts in (1, 2):
     c = torch.zeros(10, 328, device=device).half()
-    matmul_narrow(few, b, c, Finish(bias=bias), "tf32", sides | {"parts": parts})
+    launch = matmul_narrow(few, b, c, finish, "tf32", sides | {"parts": parts})
+    launch(few, b, c, finish)
     print(parts, torch.equal(c, expected[:10]))
     #> 1 True
     #> 2 True

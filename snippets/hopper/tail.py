@@ -13,7 +13,9 @@ import triton.language as tl
 
 from kernels.benchmark import Benchmark, keep
 from kernels.matmul import matmul
-from kernels.matmul_epilogue import matmul_tile
+from kernels.matmul_epilogue import Finish, matmul_tile
+from kernels.matmul_plan import GLUON_TILE, NAMES, MatmulPlan, hopper_plan
+from kernels.matmul_routes import matmul_planned
 from snippets.hopper.tail_pieces import described, pieces_product
 
 
@@ -162,6 +164,23 @@ def failure(way, expected):
         return f"{type(error).__name__}: {error}"[:200]
 
 
+def by_plan(a, b, plan):
+    c, finish = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device), Finish()
+    matmul_planned(a, b, c, finish, plan)(a, b, c, finish)
+    return c
+
+
+def whole_tiles(a, b, programs):
+    """The library's kernel in Triton, also where the library would take the one in Gluon."""
+    return by_plan(a, b, hopper_plan(a.shape[0], b.shape[1], "half", programs))
+
+
+def gluon_tiles(a, b, programs):
+    """The one in Gluon, wherever it would be taken."""
+    configuration = dict(zip(NAMES, GLUON_TILE, strict=True)) | {"programs": programs}
+    return by_plan(a, b, MatmulPlan("gluon", configuration, "It is asked for."))
+
+
 # Who adds the parts up, or how many pieces a tile has; how many programs share a tile; the columns of a tile; the stages.
 FORMS = {
     "all": (tail_product, "all"), "all_2": (tail_product, "all", 2), "all_3": (tail_product, "all", 3),
@@ -179,6 +198,7 @@ if device == "cuda" and torch.cuda.get_device_capability() == (9, 0):
         a, b = torch.randn(M, K, device="cuda").bfloat16(), torch.randn(K, N, device="cuda").bfloat16()
         expected = a.double() @ b.double()
         ways = {name: partial(product, a, b, programs, *given) for name, (product, *given) in FORMS.items()}
+        ways |= {"whole": lambda: whole_tiles(a, b, programs), "gluon": lambda: gluon_tiles(a, b, programs)}
         ways |= {"blockwise_nn": lambda: matmul(a, b), "eager": lambda: a @ b}
         for name in list(ways):
             if found := failure(ways[name], expected):

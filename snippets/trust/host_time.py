@@ -84,11 +84,14 @@ OPERATIONS = {
 }
 kept = {}
 print("microseconds    bare  ours  over it  eager | with gradient: ours  eager | backward: ours  eager")
-for name, (ours, eager, inputs) in OPERATIONS.items():
-    ours(*inputs)
-    times = host_us(bare(lambda f=ours, i=inputs: f(*i)), lambda f=ours, i=inputs: f(*i), lambda f=eager, i=inputs: f(*i))
-    times += host_us(with_gradient(ours, *inputs), with_gradient(eager, *inputs))
-    times += host_us(backward(ours, *inputs), backward(eager, *inputs))
+visits = {name: [] for name in OPERATIONS}
+for _ in range(3):  # so that slow moments of the host fall on all operations alike
+    for name, (ours, eager, inputs) in OPERATIONS.items():
+        times = host_us(bare(lambda f=ours, i=inputs: f(*i)), lambda f=ours, i=inputs: f(*i), lambda f=eager, i=inputs: f(*i))
+        times += host_us(with_gradient(ours, *inputs), with_gradient(eager, *inputs))
+        visits[name].append(times + host_us(backward(ours, *inputs), backward(eager, *inputs)))
+for name in OPERATIONS:
+    times = [statistics.median(values) for values in zip(*visits[name], strict=True)]
     labels = ("bare", "ours", "eager", "ours_with_gradient", "eager_with_gradient", "ours_backward", "eager_backward")
     kept[name] = dict(zip(labels, times, strict=True))
     t = kept[name]

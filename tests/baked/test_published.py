@@ -73,7 +73,7 @@ SCALED = {"blockwise_tensor", "blockwise_row"} | {
 }
 FEATURES = {"pointers", "host", "persistent", "flattened", "made_here", "specialized", "eager"}
 SPLIT_TAILS = {"all", "all_2", "all_3", "all_4", "last", "later", "all_128", "all_128_4", "later_128"}
-TAILS = SPLIT_TAILS | {"pieces_2", "pieces_4", "pieces_128_4", "pieces_128_8", "blockwise_nn", "eager"}
+TAILS = SPLIT_TAILS | {"pieces_2", "pieces_4", "pieces_128_4", "pieces_128_8", "whole", "gluon", "blockwise_nn", "eager"}
 STREAMED = {"loads", "gluon_4", "cuda_plain", "cuda_unrolled", "eager"} | blocks(2, 4, 8, sign="stages_")
 STREAMED |= blocks(4, 8, sign="cuda_ring_")
 FUSED = {"fused", "separate", "eager", "cublas", "addmm", "compile", "compile_max"}
@@ -148,7 +148,7 @@ OPERATIONS = {
     "mm": Operation(PRODUCT, PRODUCTS, of_a_product),
     "scaled_mm": Operation(PRODUCT, SCALED, lambda m, n, k: of_a_product(m, n, k) + m * n),
     "hopper_features": Operation(PRODUCT, FEATURES, of_a_product),
-    "wide_tile": Operation(PRODUCT, {"wide_tile", "wide_tile_3", "wide_tile_g4", "blockwise_nn", "eager"}, of_a_product),
+    "wide_tile": Operation(PRODUCT, {"wide_tile", "wide_tile_3", "wide_tile_g4", "whole", "blockwise_nn", "eager"}, of_a_product),
     "tail": Operation(PRODUCT, TAILS, of_a_product),
     "narrow": Operation(PRODUCT, {"straight", "turned", "blockwise_nn", "eager"}, of_a_product),
     **dict.fromkeys(

@@ -1,11 +1,15 @@
 """What *Numbers you can trust* says of Compute Sanitizer: it found what was planted, and in the library nothing."""
 
+import ast
+import re
+
 import pytest
 
 from scripts import prepare, records
 from scripts.specimens import SPECIMENS
 
 WATCHED = ("trust/odd_rows", "trust/odd_shapes", "trust/odd_products")
+GLUON = "matmul_gluon_kernel"
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
@@ -31,6 +35,25 @@ def test_nothing_is_found_in_the_library(name, tool):
 def test_every_kernel_of_the_library_was_watched():
     launched = {line for name in WATCHED for line in record(name)["output"] if line.endswith("_kernel")}
     assert launched == {specimen.function for specimen in SPECIMENS if specimen.path.startswith("kernels/")}
+
+
+@pytest.mark.parametrize("tool", ["memcheck", "initcheck", "synccheck"])
+def test_nothing_is_found_in_the_kernel_in_gluon(tool):
+    assert errors("trust/odd_gluon")[tool] == 0
+
+
+def test_racecheck_names_only_the_line_where_warps_are_parted():
+    """As it does in a kernel whose warps share nothing, where a barrier stands between the two accesses."""
+    path = records.ROOT / "kernels" / "matmul_gluon.py"
+    kernel = next(node for node in ast.parse(path.read_text("utf-8")).body if getattr(node, "name", "") == GLUON)
+    found = {entry["tool"]: entry["output"] for entry in record("trust/odd_gluon")["sanitizers"]}["racecheck"]
+    named = [re.search(r"at (\w+)\S* in matmul_gluon.py:(\d+)", line) for line in found if "access at" in line]
+    assert named and all(match and match[1] == GLUON for match in named)
+    lines = {int(match[2]) for match in named if match}
+    parting = next(node.lineno for node in kernel.body if "warp_specialize" in ast.unparse(node))
+    assert lines <= {kernel.lineno, parting}
+    assert errors("trust/parted")["racecheck"] > 0
+    assert record("trust/parted")["output"][-1].startswith("barrier.sync")
 
 
 def test_the_false_alarm_that_the_page_tells_of_is_false():

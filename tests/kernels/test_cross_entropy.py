@@ -3,6 +3,7 @@
 import contextlib
 import importlib
 import math
+from collections.abc import Iterator
 
 import pytest
 import torch
@@ -12,7 +13,7 @@ import triton.language as tl
 
 from kernels.cross_entropy import cross_entropy, cross_entropy_reference
 from kernels.cross_entropy_gradient import cross_entropy_gradient_kernel
-from kernels.cross_entropy_launch import cross_entropy_launch, cross_entropy_plan
+from kernels.cross_entropy_launch import cross_entropy_grid, cross_entropy_launch, cross_entropy_plan
 from kernels.cross_entropy_long import cross_entropy_long_kernel
 from kernels.cross_entropy_total import cross_entropy_count, cross_entropy_finish
 from tests.interpreter import only_touching
@@ -39,7 +40,7 @@ LONG_KERNELS = {False: cross_entropy_long_kernel, True: cross_entropy_gradient_k
 
 
 @pytest.fixture(params=["whole", "walks"])
-def route(request, monkeypatch) -> str:
+def route(request, monkeypatch) -> Iterator[str]:
     """Rows held whole, or the kernels for long rows with small tiles, so that short rows take many steps."""
     if request.param == "walks":
 
@@ -51,7 +52,9 @@ def route(request, monkeypatch) -> str:
             return LONG_KERNELS[gradient], 1, 2, meta
 
         monkeypatch.setattr("kernels.cross_entropy_launch.cross_entropy_plan", small)
-    return request.param
+    cross_entropy_grid.cache_clear()  # what was planned for the other route
+    yield request.param
+    cross_entropy_grid.cache_clear()
 
 
 SHORT = [1, 2, 3, 31, 33, 100, 777, 1000, 1025, 4096]

@@ -204,10 +204,14 @@ def test_a_wrong_result_is_not_chosen(timed, device, own_folder, monkeypatch):
     right = module.MATMUL_KERNELS["tiled"]
 
     def wrong(a, b, c, finish, precision, configuration):
-        right(a, b, c, finish, precision, configuration)
-        if configuration["BLOCK_N"] == 32:  # not the shipped one, which says what is right
-            c[-1, -1] += 5
-        return c
+        launch = right(a, b, c, finish, precision, configuration)
+
+        def launch_and_spoil(a, b, c, finish):
+            launch(a, b, c, finish)
+            if configuration["BLOCK_N"] == 32:  # not the shipped one, which says what is right
+                c[-1, -1] += 5
+
+        return launch_and_spoil
 
     monkeypatch.setitem(module.MATMUL_KERNELS, "tiled", wrong)
     timed(4.0, 3.0, 2.0)  # the second candidate is not timed
@@ -318,7 +322,8 @@ def test_every_candidate_gives_the_product(m, n, k, dtype, device):
     precision = "ieee" if dtype == torch.float32 else "tf32"
     for kernel, configuration in candidates if device == "cpu" else candidates[:1]:
         c = torch.full((m, n), torch.nan, dtype=dtype, device=device)
-        module.MATMUL_KERNELS[kernel](a, b, c, module.Finish(), precision, configuration)
+        finish = module.Finish()
+        module.MATMUL_KERNELS[kernel](a, b, c, finish, precision, configuration)(a, b, c, finish)
         assert_matmul(c, a, b)
 
 
@@ -380,6 +385,6 @@ def test_a_search_on_the_gpu(m, n, k, own_folder, monkeypatch):
     tried = json.loads(kept_file(own_folder).read_text())["tried"]
     best = min(entry["ms"] for entry in tried if entry["ms"])
     assert plan.configuration in [entry["configuration"] for entry in tried if entry["ms"] == best]
-    a, b = (module.aligned_copy(t) if copy else t for t, copy in zip((a, b), plan.copies, strict=True))
-    c = torch.full((m, n), torch.nan, dtype=a.dtype, device="cuda")
-    assert_matmul(module.MATMUL_KERNELS[plan.kernel](a, b, c, module.Finish(), "tf32", plan.configuration), a, b)
+    c, finish = torch.full((m, n), torch.nan, dtype=a.dtype, device="cuda"), module.Finish()
+    module.matmul_planned(a, b, c, finish, plan)(a, b, c, finish)
+    assert_matmul(c, a, b)

@@ -74,6 +74,8 @@ def test_the_routes_meet_the_dtypes_they_are_for():
     for backward in (False, True):
         assert [softmax_route(2**18, torch.bfloat16, backward, n_rows) for n_rows in (1, 32, MANY)] == ["split", "split", "long"]
         assert softmax_route(5000, torch.bfloat16, backward, 1) == "row"
+    backward = [softmax_route(n, torch.bfloat16, True) for n in (256, 512, 1024, 2048, 4096, 8192, 16384, 2**18)]
+    assert backward == ["short", "full", "long", "long", "long", "long", "row", "long"]
 
 
 @pytest.mark.parametrize(("dtype", "columns"), CASES)
