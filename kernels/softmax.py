@@ -6,9 +6,9 @@ Subtracting the row's maximum changes nothing in exact arithmetic and keeps exp 
 For n elements of e bytes the forward pass reads ne bytes and writes ne; the backward pass reads 2ne and
 writes ne. Both do about 5 floating-point operations an element, so the memory sets the time.
 
-The kernels here keep one whole row on chip. `softmax_short` packs several short rows into a program, and does without
-a mask where a row fills its block; `softmax_long` walks rows that are too long to keep, and `softmax_split` gives
-every such row to many programs where there are few of them. `softmax_route` says which serves a shape.
+The kernels here keep one whole row on chip. `softmax_short` packs several short rows into a program, does without a mask where
+a row fills its block, and tells the compiler how rows of odd lengths lie; `softmax_long` walks rows that are too long to keep,
+and `softmax_split` gives every such row to many programs where there are few of them. `softmax_route` says which serves a shape.
 """
 
 import torch
@@ -40,16 +40,29 @@ def softmax_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, BLOCK: t
 
 # --8<-- [start:backward_kernel]
 @triton.jit
-def softmax_backward_kernel(y_ptr, dy_ptr, dx_ptr, y_row_stride, dy_row_stride, dx_row_stride, n_columns, BLOCK: tl.constexpr):
+def softmax_backward_kernel(
+    y_ptr,
+    dy_ptr,
+    dx_ptr,
+    y_row_stride,
+    dy_row_stride,
+    dx_row_stride,
+    n_columns,
+    BLOCK: tl.constexpr,
+    FULL: tl.constexpr,
+):
     # This program owns one row.
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
-    mask = columns < n_columns  # [BLOCK]
+    mask = (columns < n_columns) | FULL  # [BLOCK]
+    y_ptrs = y_ptr + row * y_row_stride + columns  # [BLOCK]
     dy_ptrs = dy_ptr + row * dy_row_stride + columns  # [BLOCK]
-    y = tl.load(y_ptr + row * y_row_stride + columns, mask=mask, other=0.0).to(tl.float32)
+    y = tl.load(y_ptrs, mask=mask, other=0.0, eviction_policy="evict_last" if FULL else "").to(tl.float32)
     dy = tl.load(dy_ptrs, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
     dot = tl.sum(y * dy, axis=0)
     # A second load, from a cache, costs less than the registers to keep the first.
+    if FULL:
+        y = tl.load(y_ptrs, eviction_policy="evict_first").to(tl.float32)
     dy = tl.load(dy_ptrs, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
     tl.store(dx_ptr + row * dx_row_stride + columns, y * (dy - dot), mask=mask)
 # --8<-- [end:backward_kernel]
@@ -69,25 +82,27 @@ def softmax_row_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) ->
     n_rows, n_columns = y.shape
     block = next_power_of_2(n_columns)
     num_warps = 2 if block <= 512 else 4 if block <= 1024 else 8 if block <= 2048 else 16 if block <= 8192 else 32
+    full = n_columns == block and block <= 4096
     strides = (y.stride(0), dy.stride(0), dx.stride(0))
-    softmax_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, BLOCK=block, num_warps=num_warps)
+    softmax_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, BLOCK=block, FULL=full, num_warps=num_warps)
     return dx
 
 
 def softmax_route(n_columns: int, dtype: torch.dtype, backward: bool = False, n_rows: int = 2**20) -> str:
-    """Say in a word which kernel serves rows of this length and dtype: `short`, `full`, `row`, `long` or `split`.
+    """Say in a word which kernel serves rows of this length and dtype: `short`, `full`, `odd`, `row`, `long` or `split`.
 
-    `full` is `short` with one row a program and no mask, and `long` needs none either where blocks fill a row. How many
-    rows there are matters to long ones only. The limits are where one kernel overtook another when all were timed on one
-    GPU, an H200.
+    `full` and `odd` are `short` with one row a program: the one without a mask, for rows that fill their block, the other for
+    rows whose length 16 does not divide. `long` needs no mask either where blocks fill a row. How many rows there are matters to
+    long ones only. The limits are where one kernel overtook another when all were timed on one GPU, an H200.
     """
     if n_columns <= (256 if backward else 512):
         return "short"
-    if backward and n_columns in (1024, 2048, 4096, 8192):
-        return "long"
-    if n_columns in (512, 1024, 2048, 4096):
+    if n_columns % 16 and n_columns <= (32768 if backward else 16384):
+        walked = backward and dtype != torch.float32 and n_columns % 8 and 8192 < n_columns <= 16384
+        return "long" if walked else "odd"
+    if n_columns in ((512,) if backward else (512, 1024, 2048, 4096)):
         return "full"
-    if n_columns <= (32768 if backward or dtype == torch.float32 else 16384):
+    if n_columns <= (32768 if backward or dtype == torch.float32 else 16384) and not (backward and n_columns == 8192):
         return "row"
     return "split" if n_rows <= 64 else "long"
 
@@ -95,6 +110,7 @@ def softmax_route(n_columns: int, dtype: torch.dtype, backward: bool = False, n_
 FORWARD = {
     "short": softmax_short,
     "full": softmax_short,
+    "odd": softmax_short,
     "row": softmax_row,
     "long": softmax_long,
     "split": softmax_split,
@@ -102,6 +118,7 @@ FORWARD = {
 BACKWARD = {
     "short": softmax_short_backward,
     "full": softmax_short_backward,
+    "odd": softmax_short_backward,
     "row": softmax_row_backward,
     "long": softmax_long_backward,
     "split": softmax_split_backward,

@@ -6,12 +6,14 @@ SHORT = {1: 184, 2: 184, 4: 184, 8: 184, 16: 80, 32: 80, 64: 80, 128: 72, 256: 6
 SHORT_BACKWARD = {1: 88, 2: 88, 4: 104, 8: 112, 16: 48, 32: 48, 64: 48, 128: 56, 250: 72, 256: 64, 512: 64}
 FULL = {1: 32, 8: 48, 64: 32, 256: 64, 512: 64, 1024: 40, 2048: 56, 4096: 104}
 FULL_BACKWARD = {1: 32, 8: 48, 64: 40, 256: 40, 512: 40}
+ODD = {513: 64, 700: 64, 1000: 64, 3004: 96, 5001: 96, 9001: 64}
+ODD_BACKWARD = {257: 64, 513: 64, 700: 64, 1000: 64, 3004: 128, 5001: 64, 12_680: 128, 20_001: 128}
 ROW = {1024: 40, 2048: 40, 4001: 96, 4096: 64, 8192: 48, 16384: 40, 32768: 64}
-ROW_BACKWARD = {512: 32, 1024: 32, 2048: 32, 4001: 48, 4096: 40, 8192: 48, 16384: 40, 32768: 64}
-LONG = {16385: 48, 32768: 48, 32769: 48, 65536: 48, 65537: 64, 73728: 48, 98304: 64, 100_000: 48, 262144: 64}
+ROW_BACKWARD = {512: 32, 1024: 32, 2048: 32, 4001: 48, 4016: 40, 4096: 40, 8192: 48, 16384: 40, 32768: 64}
+LONG = {16385: 48, 20_008: 48, 32768: 48, 32769: 48, 65536: 48, 65537: 64, 73728: 48, 98304: 64, 100_000: 48, 262144: 64}
 # 16,384 elements of float32 on 1,024 threads: Triton 3.6.0 spills one register pair of them for sm_80.
 LONG_SPILLS = {65536: 8, 98304: 8, 262144: 8}
-LONG_BACKWARD = {1024: 56, 2048: 56, 4096: 56, 8192: 56, 65536: 64, 65537: 40, 100_000: 56, 131072: 64}
+LONG_BACKWARD = {8192: 56, 9001: 128, 65536: 64, 65537: 40, 100_000: 56, 131072: 64}
 SPLIT = {20_000: 48, 40_000: 48, 65536: 48, 100_000: 48, 131072: 48, 262144: 48, 262145: 104, 2**19: 48, 2**20: 72}
 SPLIT_BACKWARD = {40_000: 48, 65536: 48, 100_000: 48, 131072: 48, 262144: 48, 262145: 104, 2**19: 48, 2**20: 96}
 # Rows of two to eight elements keep an address for every element, more than fits.
@@ -26,6 +28,8 @@ SPECIMENS = [
         f"{SHORT_FILE}:softmax_short_backward_kernel", "softmax_short_backward", 100_001, SHORT_BACKWARD, SHORT_BACKWARD_SPILLS
     ),
     *launched(f"{SHORT_FILE}:softmax_short_backward_kernel", "softmax_short_backward", 2**17, FULL_BACKWARD, prefix="full-"),
+    *launched(f"{SHORT_FILE}:softmax_short_kernel", "softmax_short", 4096, ODD, prefix="odd-"),
+    *launched(f"{SHORT_FILE}:softmax_short_backward_kernel", "softmax_short_backward", 4096, ODD_BACKWARD, prefix="odd-"),
     *launched(f"{ROW_FILE}:softmax_kernel", "softmax_row", 4096, ROW),
     *launched(f"{ROW_FILE}:softmax_backward_kernel", "softmax_row_backward", 4096, ROW_BACKWARD),
     *launched(f"{LONG_FILE}:softmax_long_kernel", "softmax_long", 512, LONG, LONG_SPILLS),
