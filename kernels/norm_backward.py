@@ -98,7 +98,7 @@ def norm_backward_kernel(
 
 def norm_backward_tile(block: int, centered: bool, vector: int = 8, element_size: int = 2) -> tuple[int, int, int]:
     """Rows of a tile, warps of a program and programs a multiprocessor, for rows that take a block of this length."""
-    if vector == 1 and block in (1024, 4096):
+    if vector == 1 and (block == 1024 or block == 4096 and element_size == 2):
         # Numbers are loaded one by one: fewer of them at a time, so that their addresses fit into registers.
         return (1, 4, 2) if block == 4096 else (2, 4, 4) if element_size == 2 else (2, 8, 2)
     if block <= 128:

@@ -128,7 +128,7 @@ def rotary_embedding_tile(half: int, n_q_heads: int, n_k_heads: int, n_tokens: i
     k_heads = next_power_of_2(max(1, cdiv(n_k_heads, max(1, cdiv(n_q_heads, q_heads)))))
     pairs = (q_heads + k_heads) * half
     tokens = 1
-    while 2 * tokens * pairs <= 768 and tokens < n_tokens:
+    while 2 * tokens * pairs <= 768 and tokens < min(n_tokens, 16):
         tokens *= 2
     tokens = max(tokens, next_power_of_2(cdiv(n_tokens, 65535)))  # a grid is no longer along its second axis
     return tokens, q_heads, k_heads, min(1 << max(tokens * pairs // 1024, 1).bit_length() - 1, 16)

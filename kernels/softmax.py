@@ -98,11 +98,15 @@ def softmax_route(n_columns: int, dtype: torch.dtype, backward: bool = False, n_
     if n_columns <= (256 if backward else 512):
         return "short"
     if n_columns % 16 and n_columns <= (32768 if backward else 16384):
-        walked = backward and dtype != torch.float32 and n_columns % 8 and 8192 < n_columns <= 16384
-        return "long" if walked else "odd"
+        # Backward, long rows of which less than sixteen bytes may be loaded at a time need more registers than there are.
+        if backward and n_columns % (16 // dtype.itemsize) and n_columns > 4096 * dtype.itemsize:
+            return "long" if n_columns <= 16384 else "row"
+        return "odd"
     if n_columns in ((512,) if backward else (512, 1024, 2048, 4096)):
         return "full"
-    if n_columns <= (32768 if backward or dtype == torch.float32 else 16384) and not (backward and n_columns == 8192):
+    if backward and n_columns == 8192:
+        return "long"
+    if n_columns <= (32768 if backward or dtype == torch.float32 else 16384):
         return "row"
     return "split" if n_rows <= 64 else "long"
 

@@ -76,12 +76,12 @@ def test_the_routes_meet_the_dtypes_they_are_for():
         assert softmax_route(5008, torch.bfloat16, backward, 1) == "row"
     for dtype in DTYPES:
         assert [softmax_route(n, dtype) for n in (513, 1000, 5000, 16383)] == ["odd"] * 4
-        assert [softmax_route(n, dtype, True) for n in (257, 1000, 5000, 8191, 12_680, 32_767)] == ["odd"] * 6
+        assert [softmax_route(n, dtype, True) for n in (257, 1000, 5000, 8191, 12_680, 32_760)] == ["odd"] * 6
         assert softmax_route(9001, dtype, True) == ("odd" if dtype == torch.float32 else "long")
-        assert [softmax_route(n, dtype, True) for n in (16_385, 32_769)] == ["odd", "long"]
+        assert [softmax_route(n, dtype, True) for n in (16_385, 32_769)] == ["row", "long"]
     assert [softmax_route(16_385, dtype) for dtype in (torch.float32, torch.bfloat16)] == ["row", "long"]
-    backward = [softmax_route(n, torch.bfloat16, True) for n in (256, 512, 1024, 2048, 4096, 8192, 16384, 2**18)]
-    assert backward == ["short", "full", "row", "row", "row", "long", "row", "long"]
+    backward = [softmax_route(n, torch.bfloat16, True, 7) for n in (256, 512, 1024, 2048, 4096, 8192, 16384, 2**18)]
+    assert backward == ["short", "full", "row", "row", "row", "long", "row", "split"]
 
 
 @pytest.mark.parametrize(("dtype", "columns"), CASES)
