@@ -40,29 +40,16 @@ def softmax_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, BLOCK: t
 
 # --8<-- [start:backward_kernel]
 @triton.jit
-def softmax_backward_kernel(
-    y_ptr,
-    dy_ptr,
-    dx_ptr,
-    y_row_stride,
-    dy_row_stride,
-    dx_row_stride,
-    n_columns,
-    BLOCK: tl.constexpr,
-    FULL: tl.constexpr,
-):
+def softmax_backward_kernel(y_ptr, dy_ptr, dx_ptr, y_row_stride, dy_row_stride, dx_row_stride, n_columns, BLOCK: tl.constexpr):
     # This program owns one row.
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
-    mask = (columns < n_columns) | FULL  # [BLOCK]
-    y_ptrs = y_ptr + row * y_row_stride + columns  # [BLOCK]
+    mask = columns < n_columns  # [BLOCK]
     dy_ptrs = dy_ptr + row * dy_row_stride + columns  # [BLOCK]
-    y = tl.load(y_ptrs, mask=mask, other=0.0, eviction_policy="evict_last" if FULL else "").to(tl.float32)
+    y = tl.load(y_ptr + row * y_row_stride + columns, mask=mask, other=0.0).to(tl.float32)
     dy = tl.load(dy_ptrs, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
     dot = tl.sum(y * dy, axis=0)
     # A second load, from a cache, costs less than the registers to keep the first.
-    if FULL:
-        y = tl.load(y_ptrs, eviction_policy="evict_first").to(tl.float32)
     dy = tl.load(dy_ptrs, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
     tl.store(dx_ptr + row * dx_row_stride + columns, y * (dy - dot), mask=mask)
 # --8<-- [end:backward_kernel]
@@ -82,9 +69,8 @@ def softmax_row_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) ->
     n_rows, n_columns = y.shape
     block = next_power_of_2(n_columns)
     num_warps = 2 if block <= 512 else 4 if block <= 1024 else 8 if block <= 2048 else 16 if block <= 8192 else 32
-    full = n_columns == block and block <= 4096
     strides = (y.stride(0), dy.stride(0), dx.stride(0))
-    softmax_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, BLOCK=block, FULL=full, num_warps=num_warps)
+    softmax_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, BLOCK=block, num_warps=num_warps)
     return dx
 
 
@@ -102,7 +88,7 @@ def softmax_route(n_columns: int, dtype: torch.dtype, backward: bool = False, n_
         if backward and n_columns % (16 // dtype.itemsize) and n_columns > 4096 * dtype.itemsize:
             return "long" if n_columns <= 16384 else "row"
         return "odd"
-    if n_columns in ((512,) if backward else (512, 1024, 2048, 4096)):
+    if n_columns in (512, 1024, 2048, 4096):
         return "full"
     if backward and n_columns == 8192:
         return "long"

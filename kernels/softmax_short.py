@@ -56,16 +56,23 @@ def softmax_short_backward_kernel(
     BLOCK: tl.constexpr,
     FULL: tl.constexpr,
     VECTOR: tl.constexpr,
+    AGAIN: tl.constexpr,
 ):
     # This program owns ROWS neighboring rows.
     n_columns *= VECTOR
     rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
     columns = tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
     mask = ((rows < n_rows) & (columns < n_columns)) | FULL  # [ROWS, BLOCK]
-    y = tl.load(y_ptr + rows * y_row_stride * VECTOR + columns, mask=mask, other=0.0).to(tl.float32)
-    dy = tl.load(dy_ptr + rows * dy_row_stride * VECTOR + columns, mask=mask, other=0.0).to(tl.float32)
-    dx = y * (dy - tl.sum(y * dy, axis=1, keep_dims=True))  # [ROWS, BLOCK]
-    tl.store(dx_ptr + rows * dx_row_stride * VECTOR + columns, dx, mask=mask)
+    y_ptrs = y_ptr + rows * y_row_stride * VECTOR + columns  # [ROWS, BLOCK]
+    dy_ptrs = dy_ptr + rows * dy_row_stride * VECTOR + columns  # [ROWS, BLOCK]
+    y = tl.load(y_ptrs, mask=mask, other=0.0, eviction_policy="evict_last" if AGAIN else "").to(tl.float32)
+    dy = tl.load(dy_ptrs, mask=mask, other=0.0, eviction_policy="evict_last" if AGAIN else "").to(tl.float32)
+    dot = tl.sum(y * dy, axis=1, keep_dims=True)  # [ROWS, 1]
+    if AGAIN:
+        # A second load, from a cache, costs less than the registers to keep the first.
+        y = tl.load(y_ptrs, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
+        dy = tl.load(dy_ptrs, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
+    tl.store(dx_ptr + rows * dx_row_stride * VECTOR + columns, y * (dy - dot), mask=mask)
 
 
 def fills(n_rows: int, n_columns: int, block: int) -> bool:
@@ -101,7 +108,13 @@ def softmax_short_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) 
     block = next_power_of_2(n_columns)
     full = fills(n_rows, n_columns, block)
     rows = max(1, (1024 if full or block >= 512 else 2048) // block)
-    num_warps = 4 if full or block <= 256 or 1024 < block <= 4096 else 2 if block <= 1024 else 16
-    meta = {"ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "num_warps": num_warps}
+    again = full and block >= 1024  # what a row would fill of the registers is better left to other programs
+    if again:
+        num_warps = block // 256
+    elif full or block <= 256:
+        num_warps = 4
+    else:
+        num_warps = 2 if block <= 1024 else 4 if block <= 4096 else 16
+    meta = {"ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "AGAIN": again, "num_warps": num_warps}
     softmax_short_backward_kernel[((n_rows + rows - 1) // rows,)](y, dy, dx, *strides, n_rows, length, **meta)
     return dx
