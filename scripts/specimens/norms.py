@@ -2,7 +2,8 @@
 
 from scripts.specimens import DTYPES, SHARED_BYTES, Specimen, called
 
-FORWARD = {64: 104, 1024: 88, 2047: 128, 4096: 56, 16384: 112}
+# A row of 5001 is not kept by the library; what that would take is told on a page.
+FORWARD = {64: 104, 1024: 88, 2047: 128, 4096: 56, 5001: 176, 16384: 112}
 FORWARD_LONG = {5001: 64, 8192: 72, 16385: 72, 20_008: 72, 65536: 80}
 PARTS = {40_000: 40, 65536: 40, 100_001: 72, 262144: 40, 2**19: 40, 2**20: 72}
 FORWARD_SPLIT = {40_000: 48, 65536: 48, 100_001: 104, 262144: 56, 2**19: 56, 2**20: 96}
