@@ -3,7 +3,7 @@
 A row is one operation, direction, shape and dtype, with the times of one run. Level is within two percent.
 """
 
-import math
+import statistics
 from typing import Any
 
 # The operations of the library, in the order of the table, and what their rows are called.
@@ -80,14 +80,15 @@ def large(row: Row) -> bool:
 
 
 def summary(found: list[Row]) -> Row:
-    """How many cases were won, level and lost, and the mean ratio over the cases that fill the machine."""
+    """How many cases were won, level and lost, and the mean and the median ratio over the cases that fill the machine."""
     counts: Row = {"cases": len(found), "large": sum(large(row) for row in found)}
     for timing in ("call", "graph"):
         ratios = [(row, row[timing]["ratio"]) for row in found if row[timing]]
         for name, kept in (("all", ratios), ("large", [(row, ratio) for row, ratio in ratios if large(row)])):
             counts[f"{timing}_{name}"] = {word: sum(verdict(ratio) == word for _, ratio in kept) for word in VERDICTS}
-    logs = [math.log(row["call"]["ratio"]) for row in found if large(row)]
-    counts["mean"] = math.exp(sum(logs) / len(logs)) if logs else None
+    large_ratios = [row["call"]["ratio"] for row in found if large(row)]
+    counts["mean"] = statistics.geometric_mean(large_ratios) if large_ratios else None
+    counts["median"] = statistics.median(large_ratios) if large_ratios else None
     return counts
 
 

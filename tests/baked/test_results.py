@@ -37,6 +37,7 @@ def test_a_summary_counts_every_case_once():
     assert summary["call_all"] == {"won": 1, "level": 1, "lost": 2}
     assert summary["call_large"] == {"won": 1, "level": 1, "lost": 1}
     assert summary["mean"] == pytest.approx(math.cbrt(2 * 1 * 0.5))
+    assert summary["median"] == 1
     assert summary["graph_all"] == {"won": 0, "level": 0, "lost": 0}
 
 
