@@ -24,7 +24,7 @@ def turned(dtype: str, width: int, wide: bool, inverse: bool) -> Specimen:
     arguments = dict.fromkeys(POINTERS, f"*{dtype}") | dict(zip(NUMBERS, numbers, strict=True)) | {"INVERSE": inverse}
     arguments |= {name: value for name, value in meta.items() if name != "num_warps"}
     label = f"{width}-{'wide-' if wide else ''}{'back-' if inverse else ''}{dtype}"
-    registers = 152 if meta["BLOCK"] == meta["HALF"] or width == 6 else 96
+    registers = 152 if meta["BLOCK"] == meta["HALF"] or width == 6 else 200 if wide else 96  # Triton 3.8 takes most
     return Specimen(FILE, label, registers, TABLE_BYTES, arguments=arguments, options={"num_warps": num_warps})
 
 
