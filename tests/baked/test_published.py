@@ -391,7 +391,9 @@ def expected_results(raw: list[dict[str, Any]]) -> dict[str, Any]:
             level = sum(0.98 <= ratio <= 1.02 for ratio, _ in kept)
             won = sum(ratio > 1.02 for ratio, _ in kept)
             found[f"{timing}_{name}"] = {"won": won, "level": level, "lost": len(kept) - won - level}
-    return found | {"mean": statistics.geometric_mean(ratio for ratio, big in leads["call"] if big)}
+    ratios = sorted(ratio for ratio, big in leads["call"] if big)
+    middle = (ratios[len(ratios) // 2] + ratios[(len(ratios) - 1) // 2]) / 2
+    return found | {"mean": math.prod(ratios) ** (1 / len(ratios)), "median": middle}
 
 
 def test_every_figure_is_worked_out_from_the_records(raw):
