@@ -58,7 +58,7 @@ def verdict(text: str, needs: str, done: Run) -> list[str]:
     if done.status != 0:
         return [f"it exited with status {done.status}:\n{shown}"]
     said = [line for line in done.output if re.search(r"\binterpreter\b(?!\.py)", line)]
-    if imports_triton(text) and len(said) != 1 and not (compiles_only(text) and not said):
+    if imports_triton(text) and len(said) != 1:
         return [f"it must say in one line that the interpreter runs its kernels:\n{shown}"]
     return []
 
@@ -72,11 +72,6 @@ def imported(text: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom):
             found.add("." if node.level else (node.module or "").partition(".")[0])
     return found
-
-
-def compiles_only(text: str) -> bool:
-    """Whether a program turns the interpreter off itself, to ask the compiler alone: then nothing is run by it."""
-    return 'os.environ.pop("TRITON_INTERPRET", None)' in text
 
 
 def imports_triton(text: str) -> bool:
