@@ -270,7 +270,7 @@ def not_run(found: list[dict[str, Any]]) -> str:
         if missing := [version for version in versions if version not in ran.get(module, set())]:
             lacking.append(f"<code>{module}</code> ({', '.join(missing)})")
     return (
-        f"<p>Of today's code not run there yet: {'; '.join(lacking)}.</p>\n"
+        f"<p>Of today's code there is no green run yet of {'; '.join(lacking)}.</p>\n"
         if lacking
         else "<p>Today's code of every function ran without a fault on every version.</p>\n"
     )
