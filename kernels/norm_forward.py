@@ -80,8 +80,6 @@ def norm_block(n_columns: int, x_stride: int, y_stride: int, element_size: int, 
     vector = norm_vector(element_size, n_columns, x_stride, y_stride)
     block = triton.next_power_of_2(n_columns)
     rows = max(1, (2048 if block == 1024 else 1024) // block)
-    if vector == 1 and centered and block == 8192:
-        return rows, block, vector, 4
     num_warps = 1 if block <= 512 else 2 if block == 1024 else 4 if block == 2048 else 8 if block <= 8192 or not centered else 16
     return rows, block, vector, num_warps
 

@@ -1,33 +1,30 @@
 """The rotary embedding: heads of common widths, tables of either width, both ways."""
 
-import math
-
+from kernels.rotary_embedding_turn import rotary_embedding_plan
 from scripts.specimens import Specimen, called
 
 FILE = "kernels/rotary_embedding_turn.py:rotary_embedding_kernel"
 POINTERS = ("q_ptr", "k_ptr", "cos_ptr", "sin_ptr", "q_out_ptr", "k_out_ptr")
-STRIDES = [f"{name}_{axis}_stride" for name in ("q", "k", "q_out", "k_out") for axis in ("batch", "token")]
-HEAD_STRIDES = [f"{name}_head_stride" for name in ("q", "k", "q_out", "k_out")]
+NUMBERS = [f"{name}_{axis}_stride" for name in ("q", "k", "q_out", "k_out") for axis in ("batch", "head", "token")]
+NUMBERS += ["cos_batch_stride", "cos_token_stride", "sin_batch_stride", "sin_token_stride"]
+NUMBERS += ["n_batches", "n_tokens", "n_q_heads", "n_k_heads"]
 # A table's values move to the lanes of their heads through shared memory.
 TABLE_BYTES = 4096
 
 
 def turned(dtype: str, width: int, wide: bool, inverse: bool) -> Specimen:
-    """As `rotary_embedding_launch` launches it for tokens of 32 heads that lie side by side."""
-    half, vector = width // 2, 1
-    heads, tokens, block, num_warps = (8, 2, half, 4) if half <= 32 else (4, 4, half, 1) if half <= 64 else (4, 2, half, 1)
-    if half & (half - 1):
-        vector = math.gcd(4 if dtype == "fp32" else 8, half)
-        heads, tokens, block, num_warps = 1, 1, max(128, 64 * vector), 1
-    arguments = dict.fromkeys(POINTERS, f"*{dtype}") | dict.fromkeys(STRIDES, 32 * width // vector)
-    arguments |= dict.fromkeys(HEAD_STRIDES, width // vector)
-    arguments |= {"cos_batch_stride": 0, "sin_batch_stride": 0}
-    arguments |= dict.fromkeys(("cos_token_stride", "sin_token_stride"), (width if wide else half) // vector)
-    arguments |= {"n_batches": 2, "n_tokens": 4096, "n_q_heads": 32, "n_k_heads": 8, "q_groups": -(-32 * half // (heads * block))}
-    arguments |= {"HALF": half, "WIDE": wide, "INVERSE": inverse}
-    arguments |= {"TOKENS": tokens, "HEADS": heads, "BLOCK": block, "VECTOR": vector}
+    """As `rotary_embedding_launch` launches it for tokens of 32 heads that lie side by side, and of 8 of the keys."""
+    stride = {n: (4096 * n * width, width, n * width, 1) for n in (32, 8)}
+    table = (4096, width if wide else width // 2)
+    _, numbers, meta = rotary_embedding_plan(
+        (2, 32, 4096, width), 8, *(stride[n] for n in (32, 8, 32, 8)), table, (table[1], 1), (table[1], 1),
+        4 if dtype == "fp32" else 2,
+    )
+    num_warps = meta["num_warps"]
+    arguments = dict.fromkeys(POINTERS, f"*{dtype}") | dict(zip(NUMBERS, numbers, strict=True)) | {"INVERSE": inverse}
+    arguments |= {name: value for name, value in meta.items() if name != "num_warps"}
     label = f"{width}-{'wide-' if wide else ''}{'back-' if inverse else ''}{dtype}"
-    registers = 255 if block == half else 128 if wide else 96
+    registers = 152 if meta["BLOCK"] == meta["HALF"] or width == 6 else 200 if wide else 96  # Triton 3.8 takes most
     return Specimen(FILE, label, registers, TABLE_BYTES, arguments=arguments, options={"num_warps": num_warps})
 
 

@@ -35,9 +35,9 @@ def loads_by_keyword(like_a_gpu, monkeypatch, device) -> None:
 
         load = InterpreterBuilder.create_masked_load
 
-        def positional(self, pointers, mask, other=None, cache_modifier=None, eviction_policy=None, is_volatile=False):
+        def positional(self, pointers, mask, other=None, *cached, **named):
             mask = mask if isinstance(mask, TensorHandle) else TensorHandle(mask, tl.int1)
-            return load(self, pointers, mask, other, cache_modifier, eviction_policy, is_volatile)
+            return load(self, pointers, mask, other, *cached, *named.values())  # Triton 3.9 has one of these less
 
         store = InterpreterBuilder.create_masked_store
 
