@@ -111,7 +111,7 @@ SPECIMENS = [
     product(HOPPER, "pointers", "bf16", (128, 128, 64, 8, 4), 255, 232_448, EMULATED, c_desc=None),
     narrow("rows", "bf16", (64, 16, 256, 4, 4), 255),
     narrow("rows", "bf16", (64, 64, 128, 4, 6), 255, parts=2),
-    narrow("rows", "bf16", (64, 64, 128, 4, 6), 255),
+    narrow("alone", "bf16", (64, 64, 128, 4, 6), 255),
     narrow("rows", "bf16", (128, 64, 64, 4, 8), 255),
     narrow("rows", "bf16", (256, 128, 64, 8, 4), 255),
     narrow("rows", "bf16", (128, 64, 128, 4, 4), 255, parts=8),
