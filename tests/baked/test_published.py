@@ -150,6 +150,7 @@ OPERATIONS = {
     "hopper_features": Operation(PRODUCT, FEATURES, of_a_product),
     "wide_tile": Operation(PRODUCT, {"wide_tile", "wide_tile_3", "wide_tile_g4", "whole", "blockwise_nn", "eager"}, of_a_product),
     "tail": Operation(PRODUCT, TAILS, of_a_product),
+    "one_wave": Operation(PRODUCT, {"blockwise", "persistent", "eager"}, of_a_product),
     "narrow": Operation(PRODUCT, {"straight", "turned", "blockwise_nn", "eager"}, of_a_product),
     **dict.fromkeys(
         (f"epilogue_{name}" for name in ("gelu", "silu", "bias", "product")), Operation(PRODUCT, FUSED, of_a_product)
