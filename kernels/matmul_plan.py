@@ -1,8 +1,4 @@
-"""Which kernel serves a matrix product, with which tiles, and why.
-
-The tiles are those of `kernels.matmul_tiles`, by family of GPU. A GPU that no family names gets small tiles, which every GPU has
-room for.
-"""
+"""Which kernel serves a matrix product, with which of the tiles in `kernels.matmul_tiles`, and why."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
