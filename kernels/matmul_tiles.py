@@ -1,7 +1,7 @@
 """The tiles that ship for matrix products, by family of GPU and by kernel. `kernels.matmul_plan` chooses among them.
 
-Those of `sm_90` were found by measurement on an H200. Those of other families were not measured on their GPUs: tests say that they
-compile there and fit. A GPU that no family names gets the small tiles of `default`. Nothing is searched for at run time.
+Those of `sm_90` were found by measurement on an H200. Those of other families were not measured on their GPUs: tests say that
+they compile there and fit. A GPU that no family names gets the small tiles of `default`. Nothing is searched for at run time.
 """
 
 NAMES = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages")
