@@ -6,11 +6,17 @@ For m rows of k numbers and n outputs it takes 2mnk floating-point operations. A
 product reads it again, 2mke bytes for e bytes a number.
 """
 
+from collections.abc import Callable
+
 import torch
 
-from kernels.arguments import check_float_tensor, check_same_device
+from kernels.arguments import check_float_tensor, check_same_device, several_gpus
 from kernels.matmul import Matmul, matmul_forward
-from kernels.norm import Norm, check_norm_arguments, norm_forward
+from kernels.matmul_epilogue import Finish
+from kernels.matmul_plan import matmul_plan
+from kernels.matmul_routes import MOST_LAUNCHES, matmul_planned
+from kernels.norm import NORM_FORWARD, Norm, check_norm_arguments, norm_forward, norm_route
+from kernels.norm_forward import norm_tile_launch
 
 
 def check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps) -> None:
@@ -34,6 +40,61 @@ def check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps) 
         if bias.ndim != 1 or bias.shape[0] != n_outputs:
             expected = f"shape ({n_outputs},), one number for each row of weight"
             raise ValueError(f"bias: expected {expected}, got {tuple(bias.shape)}")
+
+
+# The launches for arguments that were found right, by all that the checks and the choice of kernels look at.
+PAIRS: dict[tuple, Callable] = {}
+
+
+def layer_norm_linear_key(x, ln_weight, ln_bias, weight, bias, eps) -> tuple:
+    """What decides whether these arguments fit together, and which launches serve them; empty if they are not even tensors."""
+    try:
+        return (
+            x.shape, x.stride(), x.dtype, x.device, x.is_neg(),
+            weight.shape, weight.stride(), weight.dtype, weight.device, weight.is_neg(), weight.data_ptr() % 16,
+            ln_weight is None or (ln_weight.shape, ln_weight.stride(), ln_weight.dtype, ln_weight.device, ln_weight.is_neg()),
+            ln_bias is None or (ln_bias.shape, ln_bias.stride(), ln_bias.dtype, ln_bias.device, ln_bias.is_neg()),
+            bias is None or (bias.shape, bias.stride(), bias.dtype, bias.device, bias.is_neg()),
+            type(eps), x.dtype == torch.float32 and torch.backends.cuda.matmul.fp32_precision,
+        )  # fmt: skip
+    except (AttributeError, TypeError):
+        return ()
+
+
+def layer_norm_linear_pair(x, ln_weight, ln_bias, weight, bias) -> Callable:
+    """The launches for right arguments of these shapes and strides, to be called with them."""
+    plain = x.ndim == 2 and x.stride(1) == 1 and x.numel() and weight.numel()
+    if not plain or any(t is not None and (t.is_neg() or t.stride()[-1] != 1) for t in (x, ln_weight, ln_bias, bias, weight)):
+        # Something is copied first, or there is nothing to launch.
+        def both(x, ln_weight, ln_bias, weight, bias, eps):
+            rows = x.reshape(-1, x.shape[-1])
+            y = matmul_forward(norm_forward(rows, ln_weight, ln_bias, eps, True)[0], weight.t(), bias, None, False)[0]
+            return y.view(*x.shape[:-1], weight.shape[0])
+
+        return both
+    normal, y_shape = torch.empty_like(x, memory_format=torch.contiguous_format), (x.shape[0], weight.shape[0])
+    route = norm_route(*x.shape, x.stride(0), x.element_size(), True)
+    if route == "tile":
+        norm = norm_tile_launch(*x.shape, x.stride(0), normal.stride(0), x.element_size(), True)
+    else:
+        norm = NORM_FORWARD[route]
+    product = matmul_planned(normal, weight.t(), x.new_empty(y_shape), Finish(None, bias), matmul_plan(normal, weight.t()))
+    beside = torch.empty_like if x.is_contiguous() else lambda x: x.new_empty(x.shape)
+
+    def pair(x, ln_weight, ln_bias, weight, bias, eps):
+        normal, y = beside(x), x.new_empty(y_shape)
+        norm(x, ln_weight, ln_bias, normal, None, None, float(eps))
+        product(normal, weight.t(), y, Finish(None, bias))
+        return y
+
+    if not several_gpus():
+        return pair
+
+    def pair_on_its_device(x, *others):
+        with torch.cuda.device_of(x):
+            return pair(x, *others)
+
+    return pair_on_its_device
 
 
 def layer_norm_linear(
@@ -75,8 +136,13 @@ def layer_norm_linear(
     Source:
         J. L. Ba, J. R. Kiros and G. E. Hinton, "Layer normalization", 2016 (arXiv:1607.06450).
     """
-    check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps)
-    rows = x if x.ndim == 2 else x.reshape(-1, x.shape[-1])
+    key = layer_norm_linear_key(x, ln_weight, ln_bias, weight, bias, eps)
+    launch = PAIRS.get(key)
+    if launch is None:
+        check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps)
+        if len(PAIRS) >= MOST_LAUNCHES:
+            PAIRS.clear()
+        launch = PAIRS[key] = layer_norm_linear_pair(x, ln_weight, ln_bias, weight, bias)
     if torch.is_grad_enabled() and (
         x.requires_grad
         or weight.requires_grad
@@ -84,10 +150,9 @@ def layer_norm_linear(
         or (ln_bias is not None and ln_bias.requires_grad)
         or (bias is not None and bias.requires_grad)
     ):
-        y = Matmul.apply(Norm.apply(rows, ln_weight, ln_bias, eps, True), weight.mT, bias, None, False)
-    else:
-        y = matmul_forward(norm_forward(rows, ln_weight, ln_bias, eps, True)[0], weight.t(), bias, None, False)[0]
-    return y if x.ndim == 2 else y.view(*x.shape[:-1], weight.shape[0])
+        normal = Norm.apply(x.reshape(-1, x.shape[-1]), ln_weight, ln_bias, eps, True)
+        return Matmul.apply(normal, weight.mT, bias, None, False).view(*x.shape[:-1], weight.shape[0])
+    return launch(x, ln_weight, ln_bias, weight, bias, eps)
 
 
 # --8<-- [start:reference]

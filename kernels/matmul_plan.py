@@ -1,8 +1,4 @@
-"""Which kernel serves a matrix product, with which tiles, and why.
-
-The configurations here were found by measurement and ship with the library: nothing is searched for at run time. They are
-kept by family of GPU. A GPU that no family names gets small tiles, which every GPU has room for.
-"""
+"""Which kernel serves a matrix product, with which of the tiles in `kernels.matmul_tiles`, and why."""
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -11,6 +7,18 @@ import torch
 import triton
 
 from kernels.arguments import INTERPRETED
+from kernels.matmul_tiles import (
+    GLUON_TILE,
+    HOPPER_NAMES,
+    HOPPER_TILES,
+    NAMES,
+    NARROW_NAMES,
+    NARROW_TILES,
+    ONE_NARROW_WAVE_TILES,
+    ONE_WAVE_TILES,
+    SHARED_TILES,
+    TILES,
+)
 
 
 @dataclass(frozen=True)
@@ -26,59 +34,12 @@ class MatmulPlan:
     copies: tuple[bool, bool] = (False, False)
 
 
-NAMES = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "num_warps", "num_stages")
-HOPPER_NAMES = (*NAMES, "DESCRIPTOR_STORE")
-NARROW_NAMES = ("WIDE", "NARROW", "BLOCK_K", "num_warps", "num_stages")
 # Below so many products, the host's time for making descriptors is too large a share.
 WORTH_DESCRIPTORS = 2**24
 # From so many products on, a copy of a matrix that no wide load can read costs less than it saves.
 WORTH_A_COPY = 2**28
-
-# Tiles by family and arithmetic, the largest first. The first that gives the GPU enough programs is taken, or the last.
-TILES: dict[str, dict[str, list[tuple[int, ...]]]] = {
-    "sm_80": {
-        "half": [(128, 256, 32, 8, 8, 3), (128, 128, 32, 8, 4, 4), (64, 64, 64, 8, 4, 4)],
-        "tf32": [(128, 128, 32, 8, 8, 3), (64, 64, 32, 8, 4, 4)],
-        "ieee": [(128, 128, 16, 8, 8, 3), (64, 64, 16, 8, 4, 3)],
-    },
-    "sm_90": {
-        "half": [(128, 256, 64, 8, 8, 3), (128, 128, 64, 8, 8, 4), (64, 128, 64, 8, 4, 4), (64, 64, 128, 8, 4, 3)],
-        "tf32": [(128, 128, 32, 8, 8, 4), (64, 64, 32, 8, 4, 3)],
-        "ieee": [(128, 128, 16, 8, 8, 3), (64, 64, 16, 8, 4, 3)],
-        "fp8": [(128, 128, 128, 8, 8, 4), (64, 64, 128, 8, 4, 4)],
-    },
-    "sm_100": {
-        "half": [(128, 256, 64, 8, 8, 3), (128, 128, 64, 8, 8, 4), (64, 128, 64, 8, 4, 4), (64, 64, 128, 8, 4, 3)],
-        "tf32": [(128, 128, 32, 8, 8, 4), (64, 64, 32, 8, 4, 3)],
-        "ieee": [(128, 128, 16, 8, 8, 3), (64, 64, 16, 8, 4, 3)],
-        "fp8": [(128, 128, 128, 8, 8, 4), (64, 64, 128, 8, 4, 4)],
-    },
-    "default": {
-        "half": [(64, 128, 32, 8, 4, 3), (64, 64, 32, 8, 4, 3)],
-        "tf32": [(64, 64, 32, 8, 4, 3)],
-        "ieee": [(64, 64, 16, 8, 4, 3)],
-        "fp8": [(64, 128, 64, 8, 4, 3), (64, 64, 64, 8, 4, 3)],
-    },
-}
-
-# The same for the Hopper kernel, with whether a descriptor stores. No warps specialize: on an H200 with Triton 3.6.0, results
-# were wrong wherever they did and a tile was stored by pointers, and no faster where they were right.
-HOPPER_TILES: dict[str, list[tuple]] = {
-    "half": [
-        (128, 256, 64, 8, 8, 3, True),
-        (128, 128, 64, 8, 8, 4, True),
-        (64, 128, 128, 8, 4, 4, False),
-        (64, 64, 128, 8, 4, 4, False),
-    ],
-    "fp8": [(128, 256, 128, 8, 8, 3, True), (128, 128, 128, 8, 8, 4, True), (64, 128, 256, 8, 4, 3, False)],
-}
-# The tile of the kernel in Gluon, without whether a descriptor stores: one always does.
-GLUON_TILE = (192, 128, 64, 8, 4, 5)
-# Tiles of products with one narrow matrix, by its columns: the widest that takes no more, 16-bit and then 8-bit floats.
-NARROW_TILES: dict[str, dict[int, tuple[int, ...]]] = {
-    "half": {16: (64, 16, 256, 4, 4), 32: (64, 32, 128, 4, 6), 64: (64, 64, 128, 4, 6), 128: (64, 128, 64, 4, 8)},
-    "fp8": {16: (64, 16, 256, 4, 6), 32: (64, 32, 256, 4, 6), 64: (64, 64, 256, 4, 6), 128: (64, 128, 128, 4, 8)},
-}
+# From so much to add up for a multiprocessor that would be idle on, it is given a part of a sum.
+WORTH_PARTS = 14000
 
 
 def matmul_kind(dtype: torch.dtype) -> str:
@@ -177,19 +138,38 @@ def split_tile(m: int, n: int, kind: str, family: str) -> tuple[int, ...]:
     return block_m, block_n, 64 // narrow, 8, 8 if block_m == 128 else 4, num_stages
 
 
-def narrow_plan(m: int, k: int, n: int, kind: str, processors: int) -> MatmulPlan | None:
-    """A plan for products that read one large matrix, or whose tiles are few and their sums long; None for all others."""
-    narrow, wide = sorted((m, n))
-    if narrow <= 128:
-        tile = next(tile for columns, tile in NARROW_TILES[kind].items() if narrow <= columns)
+def tiles_of(tile: tuple[int, ...], m: int, n: int) -> int:
+    """How many tiles c has, where the larger of m and n gives the rows of a tile."""
+    return -(-max(m, n) // tile[0]) * -(-min(m, n) // tile[1])
+
+
+def narrow_tile(m: int, k: int, n: int, kind: str, processors: int) -> tuple[tuple[int, ...], bool] | None:
+    """The tile of a product that is done in one wave or has a narrow matrix, and whether programs may share it; or None."""
+    narrow = min(m, n)
+    if narrow <= max(NARROW_TILES[kind]):
+        return next(tile for columns, tile in NARROW_TILES[kind].items() if narrow <= columns), True
+    large, few, *slim = SHARED_TILES[kind]
+    n_large, wave = tiles_of(large, m, n), None
+    if kind == "half":
+        tiles = ONE_NARROW_WAVE_TILES if narrow <= 128 else ONE_WAVE_TILES
+        wave = next((tile for tile in tiles if tiles_of(tile, m, n) <= processors), None)
+        n_wave = tiles_of(wave, m, n) if wave else processors
+        alone = 3 * n_wave > 2 * processors or k * processors < WORTH_PARTS * n_wave
     else:
-        block_k = 64 if kind == "half" else 128
-        large = -(-m // 128) * -(-n // 128)
-        if 2 * large > processors or k < 64 * block_k:
-            return None
-        tile = (128, 128, block_k, 4, 6) if large >= 16 else (64, 128, 2 * block_k, 4, 4)
-    n_tiles, n_blocks = -(-wide // tile[0]) * -(-narrow // tile[1]), -(-k // tile[2])
-    parts = max(1, min(processors // n_tiles, n_blocks // 4))
+        alone = k < 64 * large[2]
+    if alone or 2 * n_large > processors:
+        return (wave, False) if wave else None
+    return (slim[0] if slim and narrow <= 128 else large if n_large >= 16 else few), True
+
+
+def narrow_plan(m: int, k: int, n: int, kind: str, processors: int) -> MatmulPlan | None:
+    """A plan for products of which every program computes one tile, or a part of its sums; None for all others."""
+    found = narrow_tile(m, k, n, kind, processors)
+    if found is None:
+        return None
+    tile, may_share = found
+    n_tiles, n_blocks = tiles_of(tile, m, n), -(-k // tile[2])
+    parts = max(1, min(processors // n_tiles, n_blocks // 4)) if may_share else 1
     shared = f"{parts} programs share each tile" if parts > 1 else "each tile is one program's"
     reason = f"The wide matrix gives the rows of {n_tiles} tiles for {processors} multiprocessors: {shared}."
     return MatmulPlan("narrow", dict(zip(NARROW_NAMES, tile, strict=True)) | {"parts": parts}, reason)

@@ -17,11 +17,6 @@ from triton.testing import do_bench
 from kernels.arguments import on_device_of
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_plan import (
-    GLUON_TILE,
-    NAMES,
-    NARROW_NAMES,
-    NARROW_TILES,
-    TILES,
     MatmulPlan,
     aligned_copy,
     hopper_plan,
@@ -32,6 +27,16 @@ from kernels.matmul_plan import (
     matmul_plan,
 )
 from kernels.matmul_routes import MATMUL_KERNELS, matmul_planned
+from kernels.matmul_tiles import (
+    GLUON_TILE,
+    NAMES,
+    NARROW_NAMES,
+    NARROW_TILES,
+    ONE_NARROW_WAVE_TILES,
+    ONE_WAVE_TILES,
+    SHARED_TILES,
+    TILES,
+)
 from kernels.matmul_tried import candidate_name, read_tried, search_file, search_key, write_tried
 
 # Of the portable kernel, beside the tiles that ship: BLOCK_M, BLOCK_N, BLOCK_K, GROUP_M, num_warps, num_stages.
@@ -90,6 +95,9 @@ def search_candidates(a: torch.Tensor, b: torch.Tensor) -> list[tuple[str, dict[
     if shipped.kernel == "narrow":
         few, n_blocks = min(a.shape[0], b.shape[1]), -(-a.shape[1] // shipped.configuration["BLOCK_K"])
         tiles = [tile for columns, tile in NARROW_TILES[kind].items() if few <= columns or columns >= 64]
+        if kind == "half":
+            tiles += ONE_NARROW_WAVE_TILES if few <= 128 else ONE_WAVE_TILES
+        tiles += SHARED_TILES[kind]
         found += [("narrow", shipped.configuration | {"parts": parts}) for parts in (1, *SPLIT_PARTS) if parts <= n_blocks]
         found += [("narrow", shipped.configuration | dict(zip(NARROW_NAMES, tile, strict=True))) for tile in tiles]
     once: dict[str, tuple[str, dict[str, int]]] = {}

@@ -119,5 +119,6 @@ def matmul_tiled(
     sizes = (m, n, k, *a.stride(), *b.stride(), c.stride(0))
     constants = {"WHOLE_K": k % configuration["BLOCK_K"] == 0, "WIDEN": INTERPRETED and a.element_size() < 4}
     constants |= {"PRECISION": precision, **finish.constants, **configuration}
-    return lambda a, b, c, finish: matmul_tiled_kernel[grid](a, b, c, *finish[:4], *sizes, **constants)
+    run = matmul_tiled_kernel[grid]
+    return lambda a, b, c, finish: run(a, b, c, *finish[:4], *sizes, **constants)
 # --8<-- [end:launch]

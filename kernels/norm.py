@@ -1,17 +1,20 @@
 """What layer norm and RMS norm share: the checks, the choice of a kernel, and the way through autograd.
 
 Both bring every row to one scale, y = n * weight + bias with n = (x - mean) * rstd; RMS norm leaves out the mean, and has
-no bias. `centered` says which of the two is meant. Row lengths up to `NORM_FORWARD_ROW` (forward) and `NORM_BACKWARD_ROW`
-(backward) stay on chip; longer ones take the kernels of the files whose names end in `long`. Of few and very long rows, those
-of `norm_forward_split` give each to many programs; `norm_route` says which serves a shape.
+no bias. `centered` says which of the two is meant. Rows of up to `NORM_FORWARD_ROW` (forward) and `NORM_BACKWARD_ROW`
+(backward) stay on chip; longer ones take the kernels of the files whose names end in `long`, and forward so do some of those
+that would fit. Of few and very long rows, those of `norm_forward_split` give each to many programs; `norm_route` says which
+serves a shape.
 """
+
+import functools
 
 import torch
 
 from kernels.arguments import FLOAT_DTYPES, check_float_tensor, check_same_device, on_device_of
 from kernels.norm_backward import norm_tile_backward
 from kernels.norm_backward_long import norm_long_backward
-from kernels.norm_forward import norm_tile
+from kernels.norm_forward import norm_tile, norm_vector
 from kernels.norm_forward_long import norm_long
 from kernels.norm_forward_split import norm_split
 
@@ -21,11 +24,20 @@ NORM_BACKWARD_ROW = 16384
 NORM_SPLIT = ((64, 32768), (128, 131072))
 
 
-def norm_route(n_rows: int, n_columns: int):
-    """The function that launches the forward pass for rows of this number and length."""
-    if n_columns <= NORM_FORWARD_ROW:
-        return norm_tile
-    return norm_split if any(n_rows <= most and n_columns > least for most, least in NORM_SPLIT) else norm_long
+@functools.lru_cache(maxsize=4096)
+def norm_route(n_rows: int, n_columns: int, row_stride: int, element_size: int, centered: bool) -> str:
+    """Say in a word which kernel serves the forward pass of such rows: `tile`, `long` or `split`.
+
+    The limits are where one kernel overtook another when all were timed on one GPU, an H200.
+    """
+    if n_columns > NORM_FORWARD_ROW:
+        return "split" if any(n_rows <= most and n_columns > least for most, least in NORM_SPLIT) else "long"
+    if norm_vector(element_size, n_columns, row_stride) == 1:
+        return "long" if n_columns > 1024 * element_size else "tile"
+    return "long" if n_columns == 8192 and element_size == 2 and not centered else "tile"
+
+
+NORM_FORWARD = {"tile": norm_tile, "long": norm_long, "split": norm_split}
 
 
 def check_norm_parameter(name: str, parameter, x: torch.Tensor) -> None:
@@ -81,9 +93,9 @@ def norm_forward(x, weight, bias, eps: float, centered: bool, statistics: bool =
     if x.numel():
         x_rows, y_rows = norm_rows(x), y if y.ndim == 2 else y.view(-1, n_columns)
         weight, bias = norm_parameter(weight), norm_parameter(bias)
-        run = norm_tile if n_columns <= NORM_FORWARD_ROW else norm_route(x_rows.shape[0], n_columns)
+        route = norm_route(*x_rows.shape, x_rows.stride()[0], x.element_size(), centered)
         with on_device_of(x):
-            run(x_rows, weight, bias, y_rows, mean, rstd, float(eps), centered)
+            NORM_FORWARD[route](x_rows, weight, bias, y_rows, mean, rstd, float(eps), centered)
     return y, mean, rstd
 
 

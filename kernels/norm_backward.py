@@ -96,8 +96,11 @@ def norm_backward_kernel(
 # --8<-- [end:kernel]
 
 
-def norm_backward_tile(block: int, centered: bool) -> tuple[int, int, int]:
+def norm_backward_tile(block: int, centered: bool, vector: int = 8, element_size: int = 2) -> tuple[int, int, int]:
     """Rows of a tile, warps of a program and programs a multiprocessor, for rows that take a block of this length."""
+    if vector == 1 and (block == 1024 or block == 4096 and element_size == 2):
+        # Numbers are loaded one by one: fewer of them at a time, so that their addresses fit into registers.
+        return (1, 4, 2) if block == 4096 else (2, 4, 4) if element_size == 2 else (2, 8, 2)
     if block <= 128:
         return 1024 // block, 1, 8
     if block <= 512:
@@ -112,7 +115,7 @@ def norm_backward_plan(n_columns: int, strides: tuple, element_size: int, center
     """Rows and block of a tile, elements of a vector, warps of a program, tiles on their way at a time, and programs at most."""
     vector = norm_vector(element_size, n_columns, *strides)
     block = next_power_of_2(n_columns)
-    rows, num_warps, per_multiprocessor = norm_backward_tile(block, centered)
+    rows, num_warps, per_multiprocessor = norm_backward_tile(block, centered, vector, element_size)
     multiprocessors, shared_bytes = norm_device(device)
     # As many tiles ahead as pay and as shared memory holds; none where the row is loaded again.
     tile_bytes = 2 * rows * block * element_size

@@ -10,6 +10,7 @@ sixteen bytes at a time also where 8 divides them but not 16, which is all that 
 """
 
 import functools
+from collections.abc import Callable
 
 import triton
 import triton.language as tl
@@ -80,24 +81,23 @@ def norm_block(n_columns: int, x_stride: int, y_stride: int, element_size: int, 
     vector = norm_vector(element_size, n_columns, x_stride, y_stride)
     block = triton.next_power_of_2(n_columns)
     rows = max(1, (2048 if block == 1024 else 1024) // block)
-    if vector == 1 and centered and block == 8192:
-        return rows, block, vector, 4
     num_warps = 1 if block <= 512 else 2 if block == 1024 else 4 if block == 2048 else 8 if block <= 8192 or not centered else 16
     return rows, block, vector, num_warps
 
 
 @functools.lru_cache(maxsize=4096)
-def norm_tile_plan(n_rows: int, n_columns: int, x_stride: int, y_stride: int, element_size: int, centered: bool) -> tuple:
-    """The grid, the lengths and the constants of a launch."""
+def norm_tile_launch(n_rows: int, n_columns: int, x_stride: int, y_stride: int, element_size: int, centered: bool) -> Callable:
+    """The launch for rows of these sizes and strides, to be called with them."""
     rows, block, vector, num_warps = norm_block(n_columns, x_stride, y_stride, element_size, centered)
     if block == 1024 and n_rows <= 1024:
         rows = 1  # there is room for a program each
     lengths = (x_stride // vector, y_stride // vector, n_rows, n_columns // vector)
     full = n_columns == block and n_rows % rows == 0
     meta = {"CENTERED": centered, "ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "num_warps": num_warps}
-    return ((n_rows + rows - 1) // rows,), lengths, meta
+    run = norm_kernel[((n_rows + rows - 1) // rows,)]
+    return lambda x, weight, bias, y, mean, rstd, eps: run(x, weight, bias, y, mean, rstd, *lengths, eps, **meta)
 
 
 def norm_tile(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool = True) -> None:
-    grid, lengths, meta = norm_tile_plan(*x.shape, x.stride()[0], y.stride()[0], x.element_size(), centered)
-    norm_kernel[grid](x, weight, bias, y, mean, rstd, *lengths, eps, **meta)
+    launch = norm_tile_launch(*x.shape, x.stride()[0], y.stride()[0], x.element_size(), centered)
+    launch(x, weight, bias, y, mean, rstd, eps)

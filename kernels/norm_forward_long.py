@@ -1,4 +1,7 @@
-"""The forward pass of layer norm and RMS norm for rows too long to keep on chip: two walks along the row.
+"""The forward pass of layer norm and RMS norm for rows that are not kept on chip: two walks along the row.
+
+They are too long for it; or their length has them loaded number by number, and the addresses take the registers that would
+hold them.
 
 Walking the row, each lane keeps the mean of what it has met and the sum of squared distances from that mean, and
 moves both with every new element (Welford):
@@ -10,8 +13,12 @@ The lanes are combined at the end. The second walk reads the row again, mostly o
 Source: B. P. Welford, "Note on a method for calculating corrected sums of squares and products", 1962.
 """
 
+import functools
+
 import triton
 import triton.language as tl
+
+from kernels.norm_forward import norm_vector
 
 
 # --8<-- [start:kernel]
@@ -30,11 +37,13 @@ def norm_long_kernel(
     CENTERED: tl.constexpr,
     BLOCK: tl.constexpr,
     FULL: tl.constexpr,
+    VECTOR: tl.constexpr,
 ):
     # This program owns one row, and holds one BLOCK of it at a time.
+    n_columns *= VECTOR
     row = tl.program_id(0).to(tl.int64)
     lanes = tl.arange(0, BLOCK)  # [BLOCK]
-    x_row_ptr = x_ptr + row * x_row_stride
+    x_row_ptr = x_ptr + row * x_row_stride * VECTOR
     means = tl.zeros([BLOCK], tl.float32)
     squares = tl.zeros([BLOCK], tl.float32)
     for start in range(0, n_columns, BLOCK):
@@ -61,7 +70,7 @@ def norm_long_kernel(
             y *= tl.load(weight_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
         if bias_ptr is not None:
             y += tl.load(bias_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
-        tl.store(y_ptr + row * y_row_stride + columns, y, mask=mask, eviction_policy="evict_first")
+        tl.store(y_ptr + row * y_row_stride * VECTOR + columns, y, mask=mask, eviction_policy="evict_first")
     if rstd_ptr is not None:
         tl.store(rstd_ptr + row, rstd)
     if CENTERED and mean_ptr is not None:
@@ -69,8 +78,24 @@ def norm_long_kernel(
 # --8<-- [end:kernel]
 
 
+@functools.lru_cache(maxsize=4096)
+def norm_long_plan(n_columns: int, x_stride: int, y_stride: int, element_size: int, centered: bool) -> tuple:
+    """The lengths and the constants of a launch."""
+    vector = norm_vector(element_size, n_columns, x_stride, y_stride)
+    if vector == 1:
+        # Every number is loaded by itself: few at a time, so that few registers hold their addresses.
+        row_bytes = n_columns * element_size
+        block, warps_a_byte = (512, 2) if n_columns <= 8192 else (1024, 4) if row_bytes <= 49152 else (2048, 16 // element_size)
+        num_warps = warps_a_byte * element_size
+    elif centered:
+        block, num_warps = 4096 if n_columns <= 32768 else 8192, 16
+    else:
+        block, num_warps = (4096, 16) if n_columns < 32768 else (8192, 32)
+    meta = {"CENTERED": centered, "BLOCK": block, "FULL": n_columns % block == 0, "VECTOR": vector, "num_warps": num_warps}
+    return (x_stride // vector, y_stride // vector, n_columns // vector), meta
+
+
 def norm_long(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool = True) -> None:
     n_rows, n_columns = x.shape
-    block, num_warps = (8192, 32) if not centered else (4096, 16) if n_columns <= 32768 else (8192, 16)
-    meta = {"CENTERED": centered, "BLOCK": block, "FULL": n_columns % block == 0, "num_warps": num_warps}
-    norm_long_kernel[(n_rows,)](x, weight, bias, y, mean, rstd, x.stride(0), y.stride(0), n_columns, eps, **meta)
+    lengths, meta = norm_long_plan(n_columns, x.stride()[0], y.stride()[0], x.element_size(), centered)
+    norm_long_kernel[(n_rows,)](x, weight, bias, y, mean, rstd, *lengths, eps, **meta)

@@ -6,9 +6,9 @@ Subtracting the row's maximum changes nothing in exact arithmetic and keeps exp 
 For n elements of e bytes the forward pass reads ne bytes and writes ne; the backward pass reads 2ne and
 writes ne. Both do about 5 floating-point operations an element, so the memory sets the time.
 
-The kernels here keep one whole row on chip. `softmax_short` packs several short rows into a program, and does without
-a mask where a row fills its block; `softmax_long` walks rows that are too long to keep, and `softmax_split` gives
-every such row to many programs where there are few of them. `softmax_route` says which serves a shape.
+The kernels here keep one whole row on chip. `softmax_short` packs several short rows into a program, does without a mask where
+a row fills its block, and tells the compiler how rows of odd lengths lie; `softmax_long` walks rows that are too long to keep,
+and `softmax_split` gives every such row to many programs where there are few of them. `softmax_route` says which serves a shape.
 """
 
 import torch
@@ -75,18 +75,23 @@ def softmax_row_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) ->
 
 
 def softmax_route(n_columns: int, dtype: torch.dtype, backward: bool = False, n_rows: int = 2**20) -> str:
-    """Say in a word which kernel serves rows of this length and dtype: `short`, `full`, `row`, `long` or `split`.
+    """Say in a word which kernel serves rows of this length and dtype: `short`, `full`, `odd`, `row`, `long` or `split`.
 
-    `full` is `short` with one row a program and no mask, and `long` needs none either where blocks fill a row. How many
-    rows there are matters to long ones only. The limits are where one kernel overtook another when all were timed on one
-    GPU, an H200.
+    `full` and `odd` are `short` with one row a program: the one without a mask, for rows that fill their block, the other for
+    rows whose length 16 does not divide. `long` needs no mask either where blocks fill a row. How many rows there are matters to
+    long ones only. The limits are where one kernel overtook another when all were timed on one GPU, an H200.
     """
     if n_columns <= (256 if backward else 512):
         return "short"
-    if backward and n_columns in (1024, 2048, 4096, 8192):
-        return "long"
+    if n_columns % 16 and n_columns <= (32768 if backward else 16384):
+        # Backward, long rows of which less than sixteen bytes may be loaded at a time need more registers than there are.
+        if backward and n_columns % (16 // dtype.itemsize) and n_columns > 4096 * dtype.itemsize:
+            return "long" if n_columns <= 16384 else "row"
+        return "odd"
     if n_columns in (512, 1024, 2048, 4096):
         return "full"
+    if backward and n_columns == 8192:
+        return "long"
     if n_columns <= (32768 if backward or dtype == torch.float32 else 16384):
         return "row"
     return "split" if n_rows <= 64 else "long"
@@ -95,6 +100,7 @@ def softmax_route(n_columns: int, dtype: torch.dtype, backward: bool = False, n_
 FORWARD = {
     "short": softmax_short,
     "full": softmax_short,
+    "odd": softmax_short,
     "row": softmax_row,
     "long": softmax_long,
     "split": softmax_split,
@@ -102,6 +108,7 @@ FORWARD = {
 BACKWARD = {
     "short": softmax_short_backward,
     "full": softmax_short_backward,
+    "odd": softmax_short_backward,
     "row": softmax_row_backward,
     "long": softmax_long_backward,
     "split": softmax_split_backward,

@@ -5,13 +5,13 @@ whenever m grows:
 
     m' = max(m, x),    s' = s exp(m - m') + exp(x - m')
 
-A lane takes VECTOR neighboring elements at a time, so that it rescales once for all of them. The lanes' pairs are
-combined at the end. Where blocks fill a row, FULL makes the mask a constant, which the compiler drops. The second walk
-may go back from the row's end: it meets first what was read last and is still in the cache. For n elements of e bytes:
-ne read from memory, up to ne read again, ne written.
+A lane takes VECTOR neighboring elements at a time, so that it rescales once for all of them: sixteen bytes, where that divides
+the row. The lanes' pairs are combined at the end. Where blocks fill a row, FULL makes the mask a constant, which the compiler
+drops. The second walk may go back from the row's end: it meets first what was read last and is still in the cache. For n
+elements of e bytes: ne read from memory, up to ne read again, ne written.
 
-The backward pass of rows of 1024, 2048, 4096 and 8192 goes this way too. They would fit on chip, but the registers that keep them
-are missing elsewhere, and the caches still hold them when they are read again.
+The backward pass of rows of 8192 goes this way too. They would fit on chip, but the registers that keep them are missing
+elsewhere, and the caches still hold them when they are read again.
 
 Source: M. Milakov and N. Gimelshein, "Online normalizer calculation for softmax", arXiv:1805.02867.
 """
@@ -20,6 +20,8 @@ import torch
 import triton
 import triton.language as tl
 
+from kernels.softmax_short import softmax_vectors
+
 
 # --8<-- [start:kernel]
 @triton.jit
@@ -27,8 +29,9 @@ def softmax_long_kernel(
     x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, LANES: tl.constexpr, VECTOR: tl.constexpr, FULL: tl.constexpr
 ):
     # This program owns one row, and holds LANES * VECTOR elements of it at a time.
+    n_columns *= VECTOR
     row = tl.program_id(0).to(tl.int64)
-    x_row_ptr = x_ptr + row * x_row_stride
+    x_row_ptr = x_ptr + row * x_row_stride * VECTOR
     vectors = tl.arange(0, LANES)[:, None] * VECTOR + tl.arange(0, VECTOR)[None, :]  # [LANES, VECTOR]
     peak = tl.full([LANES], -float("inf"), tl.float32)
     total = tl.zeros([LANES], tl.float32)
@@ -49,7 +52,7 @@ def softmax_long_kernel(
         mask = (columns < n_columns) | FULL  # [LANES, VECTOR]
         x = tl.load(x_row_ptr + columns, mask=mask, other=-float("inf"), eviction_policy="evict_first")
         y = tl.exp(x.to(tl.float32) - row_peak) / row_total
-        tl.store(y_ptr + row * y_row_stride + columns, y, mask=mask, eviction_policy="evict_first")
+        tl.store(y_ptr + row * y_row_stride * VECTOR + columns, y, mask=mask, eviction_policy="evict_first")
 # --8<-- [end:kernel]
 
 
@@ -65,11 +68,13 @@ def softmax_long_backward_kernel(
     BLOCK: tl.constexpr,
     FULL: tl.constexpr,
     BACK: tl.constexpr,
+    VECTOR: tl.constexpr,
 ):
     # This program owns one row, and holds one BLOCK of it at a time.
+    n_columns *= VECTOR
     row = tl.program_id(0).to(tl.int64)
-    y_row_ptr = y_ptr + row * y_row_stride
-    dy_row_ptr = dy_ptr + row * dy_row_stride
+    y_row_ptr = y_ptr + row * y_row_stride * VECTOR
+    dy_row_ptr = dy_ptr + row * dy_row_stride * VECTOR
     products = tl.zeros([BLOCK], tl.float32)
     for start in range(0, n_columns, BLOCK):
         columns = start + tl.arange(0, BLOCK)  # [BLOCK]
@@ -83,36 +88,41 @@ def softmax_long_backward_kernel(
         mask = (columns < n_columns) | FULL  # [BLOCK]
         y = tl.load(y_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
         dy = tl.load(dy_row_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
-        tl.store(dx_ptr + row * dx_row_stride + columns, y * (dy - dot), mask=mask, eviction_policy="evict_first")
+        tl.store(dx_ptr + row * dx_row_stride * VECTOR + columns, y * (dy - dot), mask=mask, eviction_policy="evict_first")
 
 
 def softmax_long(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = x.shape
+    vector, x_stride, y_stride, length = softmax_vectors(x, y)
     # Wide programs, so that few rows are in flight and each still lies in the L2 cache at its second reading.
     wide = 65536 // x.element_size()
-    if n_columns <= 32768 and n_columns % 8192 == 0:
-        block, full, num_warps = 8192, True, 16
+    if vector * x.element_size() < 16:
+        block, num_warps = 2048, 8  # narrower loads, whose addresses take more registers
+    elif n_columns <= 32768:
+        block, num_warps = (8192 if n_columns % 8192 == 0 else 4096), 16
     elif n_columns > 2 * wide and n_columns % wide == 0:
-        block, full, num_warps = wide, True, 32
+        block, num_warps = wide, 32
     else:
-        block, num_warps = (4096, 16) if n_columns <= 32768 else (8192, 32) if n_columns <= 65536 else (16384, 32)
-        full = False
-    vector = 16 // x.element_size()
+        block, num_warps = 8192 if n_columns <= 65536 else 16384, 32
+    full = n_columns % block == 0
     meta = {"LANES": block // vector, "VECTOR": vector, "FULL": full, "num_warps": num_warps}
-    softmax_long_kernel[(n_rows,)](x, y, x.stride(0), y.stride(0), n_columns, **meta)
+    softmax_long_kernel[(n_rows,)](x, y, x_stride, y_stride, length, **meta)
     return y
 
 
 def softmax_long_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = y.shape
-    strides = (y.stride(0), dy.stride(0), dx.stride(0))
-    if n_columns in (1024, 2048, 4096, 8192):
+    vector, *strides, length = softmax_vectors(y, dy, dx)
+    size = y.element_size()
+    if vector * size < 16:
+        # Narrower loads, whose addresses take more registers.
+        block, num_warps = (2048, 8) if n_columns <= 16384 else (8192, 32)
+    elif n_columns == 8192:
         # A second load, from a cache, costs less than the registers to keep y and dy.
-        block, num_warps = min(n_columns, 4096), 32 if n_columns * y.element_size() == 32768 else min(n_columns // 256, 16)
+        block, num_warps = 4096, 32 if size == 4 else 16
     else:
-        # Rows whose length 8 does not divide are loaded element by element, which takes more registers.
-        block, num_warps = 8192 if n_columns % 8 else 16384, 32
+        block, num_warps = 16384, 32
     full = n_columns % block == 0
-    meta = {"BLOCK": block, "FULL": full, "BACK": full and n_columns * y.element_size() > 131072, "num_warps": num_warps}
-    softmax_long_backward_kernel[(n_rows,)](y, dy, dx, *strides, n_columns, **meta)
+    meta = {"BLOCK": block, "FULL": full, "BACK": full and n_columns * size > 131072, "VECTOR": vector, "num_warps": num_warps}
+    softmax_long_backward_kernel[(n_rows,)](y, dy, dx, *strides, length, **meta)
     return dx

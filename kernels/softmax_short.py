@@ -1,10 +1,13 @@
-"""Softmax for short rows, several to a program so that no lane stands idle, and for rows that fill their block.
+"""Softmax for short rows, several to a program so that no lane stands idle, and for rows of two other kinds.
 
     y[i] = exp(x[i] - m) / sum_j exp(x[j] - m),    m = max_j x[j]
 
-Where the rows fill the tile exactly, FULL makes the mask a constant, and the compiler drops it from loads and stores.
-Bytes and flops are those of `kernels.softmax`.
+Where the rows fill the tile exactly, FULL makes the mask a constant, and the compiler drops it from loads and stores. Where 16
+does not divide their length, the compiler cannot know how many elements may be loaded at a time: it is told, by passing lengths
+and strides in vectors of VECTOR elements. Bytes and flops are those of `kernels.softmax`.
 """
+
+import math
 
 import torch
 import triton
@@ -16,16 +19,26 @@ from kernels.sizes import next_power_of_2
 # --8<-- [start:kernel]
 @triton.jit
 def softmax_short_kernel(
-    x_ptr, y_ptr, x_row_stride, y_row_stride, n_rows, n_columns, ROWS: tl.constexpr, BLOCK: tl.constexpr, FULL: tl.constexpr
+    x_ptr,
+    y_ptr,
+    x_row_stride,
+    y_row_stride,
+    n_rows,
+    n_columns,
+    ROWS: tl.constexpr,
+    BLOCK: tl.constexpr,
+    FULL: tl.constexpr,
+    VECTOR: tl.constexpr,
 ):
     # This program owns ROWS neighboring rows.
+    n_columns *= VECTOR
     rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
     columns = tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
     mask = ((rows < n_rows) & (columns < n_columns)) | FULL  # [ROWS, BLOCK]
-    x = tl.load(x_ptr + rows * x_row_stride + columns, mask=mask, other=-float("inf")).to(tl.float32)
+    x = tl.load(x_ptr + rows * x_row_stride * VECTOR + columns, mask=mask, other=-float("inf")).to(tl.float32)
     numerator = tl.exp(x - tl.max(x, axis=1, keep_dims=True))  # [ROWS, BLOCK]
     y = numerator / tl.sum(numerator, axis=1, keep_dims=True)  # [ROWS, BLOCK]
-    tl.store(y_ptr + rows * y_row_stride + columns, y, mask=mask)
+    tl.store(y_ptr + rows * y_row_stride * VECTOR + columns, y, mask=mask)
 # --8<-- [end:kernel]
 
 
@@ -42,15 +55,24 @@ def softmax_short_backward_kernel(
     ROWS: tl.constexpr,
     BLOCK: tl.constexpr,
     FULL: tl.constexpr,
+    VECTOR: tl.constexpr,
+    AGAIN: tl.constexpr,
 ):
     # This program owns ROWS neighboring rows.
+    n_columns *= VECTOR
     rows = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
     columns = tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
     mask = ((rows < n_rows) & (columns < n_columns)) | FULL  # [ROWS, BLOCK]
-    y = tl.load(y_ptr + rows * y_row_stride + columns, mask=mask, other=0.0).to(tl.float32)
-    dy = tl.load(dy_ptr + rows * dy_row_stride + columns, mask=mask, other=0.0).to(tl.float32)
-    dx = y * (dy - tl.sum(y * dy, axis=1, keep_dims=True))  # [ROWS, BLOCK]
-    tl.store(dx_ptr + rows * dx_row_stride + columns, dx, mask=mask)
+    y_ptrs = y_ptr + rows * y_row_stride * VECTOR + columns  # [ROWS, BLOCK]
+    dy_ptrs = dy_ptr + rows * dy_row_stride * VECTOR + columns  # [ROWS, BLOCK]
+    y = tl.load(y_ptrs, mask=mask, other=0.0, eviction_policy="evict_last" if AGAIN else "").to(tl.float32)
+    dy = tl.load(dy_ptrs, mask=mask, other=0.0, eviction_policy="evict_last" if AGAIN else "").to(tl.float32)
+    dot = tl.sum(y * dy, axis=1, keep_dims=True)  # [ROWS, 1]
+    if AGAIN:
+        # A second load, from a cache, costs less than the registers to keep the first.
+        y = tl.load(y_ptrs, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
+        dy = tl.load(dy_ptrs, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
+    tl.store(dx_ptr + rows * dx_row_stride * VECTOR + columns, y * (dy - dot), mask=mask)
 
 
 def fills(n_rows: int, n_columns: int, block: int) -> bool:
@@ -58,24 +80,41 @@ def fills(n_rows: int, n_columns: int, block: int) -> bool:
     return n_columns == block and n_rows % max(1, 1024 // block) == 0
 
 
+def softmax_vectors(*rows: torch.Tensor) -> tuple[int, ...]:
+    """How many elements may be loaded at a time, up to sixteen bytes; and the strides and the length of the rows in these."""
+    lengths = (*(tensor.stride()[0] for tensor in rows), rows[0].shape[1])
+    vector = math.gcd(16 // rows[0].element_size(), *lengths)
+    return vector, *(length // vector for length in lengths)
+
+
 def softmax_short(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = x.shape
+    vector, x_stride, y_stride, length = softmax_vectors(x, y)
     block = next_power_of_2(n_columns)
     rows = max(1, 1024 // block)
     full = fills(n_rows, n_columns, block)
-    num_warps = 1 if not full or 256 <= block <= 512 else 4 if block < 256 else 2
-    grid = ((n_rows + rows - 1) // rows,)
-    strides = (x.stride()[0], y.stride()[0])
-    softmax_short_kernel[grid](x, y, *strides, n_rows, n_columns, ROWS=rows, BLOCK=block, FULL=full, num_warps=num_warps)
+    if full:
+        num_warps = 1 if 256 <= block <= 512 else 4 if block < 256 else 2
+    else:
+        num_warps = 1 if block <= 256 else 2 if block <= 1024 else 4 if block <= 4096 else 8 if block == 8192 else 32
+    meta = {"ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "num_warps": num_warps}
+    softmax_short_kernel[((n_rows + rows - 1) // rows,)](x, y, x_stride, y_stride, n_rows, length, **meta)
     return y
 
 
 def softmax_short_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) -> torch.Tensor:
     n_rows, n_columns = y.shape
+    vector, *strides, length = softmax_vectors(y, dy, dx)
     block = next_power_of_2(n_columns)
     full = fills(n_rows, n_columns, block)
-    rows = max(1, (1024 if full else 2048) // block)
-    grid = ((n_rows + rows - 1) // rows,)
-    lengths = (y.stride()[0], dy.stride()[0], dx.stride()[0], n_rows, n_columns)
-    softmax_short_backward_kernel[grid](y, dy, dx, *lengths, ROWS=rows, BLOCK=block, FULL=full, num_warps=4)
+    rows = max(1, (1024 if full or block >= 512 else 2048) // block)
+    again = full and block >= 1024  # what a row would fill of the registers is better left to other programs
+    if again:
+        num_warps = block // 256
+    elif full or block <= 256:
+        num_warps = 4
+    else:
+        num_warps = 2 if block <= 1024 else 4 if block <= 4096 else 16
+    meta = {"ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "AGAIN": again, "num_warps": num_warps}
+    softmax_short_backward_kernel[((n_rows + rows - 1) // rows,)](y, dy, dx, *strides, n_rows, length, **meta)
     return dx

@@ -86,9 +86,13 @@ def summary(found: list[Row]) -> Row:
         ratios = [(row, row[timing]["ratio"]) for row in found if row[timing]]
         for name, kept in (("all", ratios), ("large", [(row, ratio) for row, ratio in ratios if large(row)])):
             counts[f"{timing}_{name}"] = {word: sum(verdict(ratio) == word for _, ratio in kept) for word in VERDICTS}
-    large_ratios = [row["call"]["ratio"] for row in found if large(row)]
-    counts["mean"] = statistics.geometric_mean(large_ratios) if large_ratios else None
-    counts["median"] = statistics.median(large_ratios) if large_ratios else None
+    wide = [row for row in found if large(row)]
+    if not wide:
+        return counts | dict.fromkeys(("mean", "median", "mean_alone"))
+    called = [row["call"]["ratio"] for row in wide]
+    counts |= {"mean": statistics.geometric_mean(called), "median": statistics.median(called)}
+    # The replay where there is one: without the host.
+    counts["mean_alone"] = statistics.geometric_mean([(row["graph"] or row["call"])["ratio"] for row in wide])
     return counts
 
 

@@ -66,7 +66,13 @@ class Specimen:
 
 
 def launched(
-    kernel: str, launcher: str, rows: int, registers: dict[int, int], spills: dict[int, int] | None = None, prefix: str = ""
+    kernel: str,
+    launcher: str,
+    rows: int,
+    registers: dict[int, int],
+    spills: dict[int, int] | None = None,
+    prefix: str = "",
+    shared: int = SHARED_BYTES,
 ) -> list[Specimen]:
     """The kernel as `launcher`, a function of the same file, launches it for rows of each length in `registers`.
 
@@ -76,7 +82,7 @@ def launched(
     for length, bound in registers.items():
         for dtype in DTYPES if length % 16 else ("fp32", "bf16"):
             label, allowed = f"{prefix}{length}-{dtype}", (spills or {}).get(length, 0)
-            found.append(Specimen(kernel, label, bound, SHARED_BYTES, allowed, launcher, (rows, length), dtype))
+            found.append(Specimen(kernel, label, bound, shared, allowed, launcher, (rows, length), dtype))
     return found
 
 

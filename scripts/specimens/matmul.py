@@ -108,11 +108,19 @@ SPECIMENS = [
     product(HOPPER, "tn", "bf16", (128, 128, 64, 8, 4), 255, 164_000, EMULATED, A_T=True, a_desc=of("bf16", 64, 128)),
     product(HOPPER, "gelu", "bf16", (128, 256, 64, 8, 3), 255, 232_448, EMULATED, bias_ptr="*bf16", ACTIVATION="gelu"),
     product(HOPPER, "kept", "bf16", (128, 256, 64, 8, 3), 255, 232_448, EMULATED, c_desc=None, **FULL),
-    product(HOPPER, "pointers", "bf16", (64, 128, 128, 4, 4), 255, 232_448, EMULATED, c_desc=None),
-    product(HOPPER, "pointers", "bf16", (64, 64, 128, 4, 4), 255, 164_000, EMULATED, c_desc=None),
+    product(HOPPER, "pointers", "bf16", (128, 128, 64, 8, 4), 255, 232_448, EMULATED, c_desc=None),
     narrow("rows", "bf16", (64, 16, 256, 4, 4), 255),
     narrow("rows", "bf16", (64, 64, 128, 4, 6), 255, parts=2),
-    narrow("rows", "bf16", (64, 128, 64, 4, 8), 255),
+    narrow("alone", "bf16", (64, 64, 128, 4, 6), 255),
+    narrow("rows", "bf16", (128, 64, 64, 4, 8), 255),
+    narrow("rows", "bf16", (256, 128, 64, 8, 4), 255),
+    narrow("rows", "bf16", (128, 64, 128, 4, 4), 255, parts=8),
+    narrow("rows", "bf16", (64, 128, 128, 4, 4), 255, TURNED=False),
+    narrow("rows", "bf16", (128, 128, 64, 8, 6), 255, TURNED=False),
+    *(
+        narrow("kept", "bf16", shape, 255, **FULL)
+        for shape in ((64, 64, 128, 4, 6), (64, 128, 128, 4, 4), (128, 128, 64, 8, 6), (128, 64, 64, 4, 8), (256, 128, 64, 8, 4))
+    ),
     narrow("rows", "fp16", (128, 128, 64, 4, 6), 255, parts=8, TURNED=False),
     narrow("apart", "bf16", (64, 128, 128, 4, 4), 255, parts=16, arrived_ptr=None, TURNED=False),
     narrow("columns", "bf16", (64, 32, 128, 4, 6), 255, WIDE_T=True, wide_desc=of("bf16", 128, 64)),

@@ -6,28 +6,33 @@ from scripts.specimens import Specimen, called
 
 FILE = "kernels/rotary_embedding_turn.py:rotary_embedding_kernel"
 POINTERS = ("q_ptr", "k_ptr", "cos_ptr", "sin_ptr", "q_out_ptr", "k_out_ptr")
-STRIDES = [f"{name}_{axis}_stride" for name in ("q", "k", "q_out", "k_out") for axis in ("batch", "token")]
-HEAD_STRIDES = [f"{name}_head_stride" for name in ("q", "k", "q_out", "k_out")]
 # A table's values move to the lanes of their heads through shared memory.
 TABLE_BYTES = 4096
 
 
 def turned(dtype: str, width: int, wide: bool, inverse: bool) -> Specimen:
-    """As `rotary_embedding_launch` launches it for tokens of 32 heads that lie side by side."""
-    half, vector = width // 2, 1
-    heads, tokens, block, num_warps = (8, 2, half, 4) if half <= 32 else (4, 4, half, 1) if half <= 64 else (4, 2, half, 1)
+    """As `rotary_embedding_launch` launches it for two sequences of tokens with 32 heads that lie side by side, 8 of the keys.
+
+    A test compares the arguments with what is launched. Nothing here imports a kernel: specimens are listed without Triton, too.
+    """
+    half = width // 2
     if half & (half - 1):
         vector = math.gcd(4 if dtype == "fp32" else 8, half)
-        heads, tokens, block, num_warps = 1, 1, max(128, 64 * vector), 1
-    arguments = dict.fromkeys(POINTERS, f"*{dtype}") | dict.fromkeys(STRIDES, 32 * width // vector)
-    arguments |= dict.fromkeys(HEAD_STRIDES, width // vector)
-    arguments |= {"cos_batch_stride": 0, "sin_batch_stride": 0}
-    arguments |= dict.fromkeys(("cos_token_stride", "sin_token_stride"), (width if wide else half) // vector)
-    arguments |= {"n_batches": 2, "n_tokens": 4096, "n_q_heads": 32, "n_k_heads": 8, "q_groups": -(-32 * half // (heads * block))}
-    arguments |= {"HALF": half, "WIDE": wide, "INVERSE": inverse}
-    arguments |= {"TOKENS": tokens, "HEADS": heads, "BLOCK": block, "VECTOR": vector}
+        block = 128 if vector == 1 else 64 * vector
+        tokens, q_heads, k_heads, num_warps = 1, 1, 1, max(1, block // 256)
+    else:
+        vector, block, num_warps = 1, half, 1
+        tokens, q_heads, k_heads = min(16, 256 // half), 2, 1
+    arguments = dict.fromkeys(POINTERS, f"*{dtype}") | {"n_batches": 2, "n_tokens": 4096, "n_q_heads": 32, "n_k_heads": 8}
+    for name, heads in (("q", 32), ("k", 8), ("q_out", 32), ("k_out", 8)):
+        strides = {"batch": 4096 * heads * width, "head": width, "token": heads * width}
+        arguments |= {f"{name}_{axis}_stride": stride // vector for axis, stride in strides.items()}
+    for name in ("cos", "sin"):
+        arguments |= {f"{name}_batch_stride": 0, f"{name}_token_stride": (width if wide else half) // vector}
+    arguments |= {"HALF": half, "WIDE": wide, "INVERSE": inverse, "TOKENS": tokens, "Q_HEADS": q_heads, "K_HEADS": k_heads}
+    arguments |= {"BLOCK": block, "VECTOR": vector}
     label = f"{width}-{'wide-' if wide else ''}{'back-' if inverse else ''}{dtype}"
-    registers = 255 if block == half else 128 if wide else 96
+    registers = 152 if block == half or width == 6 else 200 if wide else 96  # Triton 3.8 takes most
     return Specimen(FILE, label, registers, TABLE_BYTES, arguments=arguments, options={"num_warps": num_warps})
 
 

@@ -25,6 +25,7 @@ from kernels.matmul_epilogue import Finish, Launch, matmul_activated, matmul_til
 from kernels.matmul_gluon import gluon_descriptor, matmul_gluon, matmul_gluon_kernel
 
 if not torch.cuda.is_available():
+    print("No CUDA device found: the kernel is compiled and not run. Gluon has no interpreter.")
     driver.set_active(NoGPU())
 device = "cuda" if torch.cuda.is_available() else "cpu"
 a, b, c = torch.randint(-4, 5, (3, 400, 400), device=device).bfloat16().unbind()

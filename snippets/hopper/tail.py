@@ -14,8 +14,9 @@ import triton.language as tl
 from kernels.benchmark import Benchmark, keep
 from kernels.matmul import matmul
 from kernels.matmul_epilogue import Finish, matmul_tile
-from kernels.matmul_plan import GLUON_TILE, NAMES, MatmulPlan, hopper_plan
+from kernels.matmul_plan import MatmulPlan, hopper_plan
 from kernels.matmul_routes import matmul_planned
+from kernels.matmul_tiles import GLUON_TILE, NAMES
 from snippets.hopper.tail_pieces import described, pieces_product
 
 

@@ -11,7 +11,7 @@ if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0)
 
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_gluon import matmul_gluon
-from kernels.matmul_plan import GLUON_TILE, NAMES
+from kernels.matmul_tiles import GLUON_TILE, NAMES
 
 # As in odd_products.py: PyTorch fills every new tensor with NaN, which counts as written.
 torch.use_deterministic_algorithms(True)

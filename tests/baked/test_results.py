@@ -39,6 +39,13 @@ def test_a_summary_counts_every_case_once():
     assert summary["mean"] == pytest.approx(math.cbrt(2 * 1 * 0.5))
     assert summary["median"] == 1
     assert summary["graph_all"] == {"won": 0, "level": 0, "lost": 0}
+    assert summary["mean_alone"] == summary["mean"]
+
+
+def test_a_replay_stands_for_the_call_where_there_is_one():
+    entries = [entry("blockwise", 40), entry("eager", 20), entry("blockwise", 10, "graph"), entry("eager", 18, "graph")]
+    summary = results.summary(results.rows(entries, 4e12))
+    assert summary["mean"] == pytest.approx(0.5) and summary["mean_alone"] == pytest.approx(1.8)
 
 
 def test_an_operation_of_a_chapter_only_is_no_result():

@@ -126,9 +126,10 @@ def launch_of_rope(given: dict):
 
     def launch(q):
         table = q.new_empty(1, 4096, q.shape[3] if given["WIDE"] else q.shape[3] // 2)
-        rotary_embedding_launch(q, q, table, table, q, q, given["INVERSE"])
+        k = q[:, : given["n_k_heads"]]
+        rotary_embedding_launch(q, k, table, table, q, k, given["INVERSE"])
 
-    return launch, (2, 32, 4096, 2 * given["HALF"]), given["q_ptr"][1:]
+    return launch, (2, given["n_q_heads"], 4096, 2 * given["HALF"]), given["q_ptr"][1:]
 
 
 def test_the_specimens_of_cross_entropy_and_rope_are_what_is_launched():

@@ -157,6 +157,31 @@ def test_bad_arguments_are_refused(device):
         layer_norm_linear(x, None, None, weight, bias, "1")
 
 
+def test_what_an_earlier_call_found_out_serves_only_calls_like_it(device):
+    """Launches are kept by shapes, strides and more. Each call here differs from an earlier one in one of these."""
+    given = arguments((16, 40), 24, torch.float16, device)
+    for _ in range(2):
+        assert_right(layer_norm_linear(*given), given)
+    twins = [torch.complex(t.float(), -t.float()).conj().imag.half() for t in given]  # the same numbers
+    lazy = [torch.complex(t.float(), t.float()).conj().imag for t in given]  # whose negation is put off
+    assert all(t.is_neg() for t in lazy)
+    assert_right(layer_norm_linear(*twins), given)
+    floats = [t.float() for t in given]
+    assert_right(layer_norm_linear(*floats), floats)
+    for i in range(len(given)):
+        negated = [*floats[:i], lazy[i], *floats[i + 1 :]]
+        assert_right(layer_norm_linear(*negated), [*floats[:i], -floats[i], *floats[i + 1 :]])
+        apart = given[i].repeat_interleave(2, -1)[..., ::2]
+        assert_right(layer_norm_linear(*given[:i], apart, *given[i + 1 :]), given)
+        shifted = torch.cat((given[i].flatten()[:1], given[i].flatten()))[1:].view(given[i].shape)  # not at 16 bytes
+        assert_right(layer_norm_linear(*given[:i], shifted, *given[i + 1 :]), given)
+        with pytest.raises(TypeError):
+            layer_norm_linear(*given[:i], given[i].double(), *given[i + 1 :])
+    with pytest.raises(TypeError, match=r"^eps: expected a number, got bool$"):
+        layer_norm_linear(*given, True)
+    assert_right(layer_norm_linear(*given, 1), given, 1)
+
+
 @needs("cuda")
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
 @pytest.mark.parametrize(("m", "k", "n"), [(8192, 4096, 4096), (512, 1024, 4096), (2000, 1000, 3000)])

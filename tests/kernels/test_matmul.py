@@ -12,10 +12,11 @@ from kernels.matmul import ACTIVATIONS, matmul_reference
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_hopper import matmul_hopper
 from kernels.matmul_narrow import matmul_narrow
-from kernels.matmul_plan import TILES, matmul_plan, planned
+from kernels.matmul_plan import matmul_plan, planned
 from kernels.matmul_routes import MATMUL_KERNELS
 from kernels.matmul_split import matmul_split
 from kernels.matmul_tiled import matmul_tiled
+from kernels.matmul_tiles import TILES
 from tests.interpreter import only_touching
 from tests.kernels.matmul_numerics import ACTIVATED, TF32_STEP, assert_matmul, slopes_64, sums_64
 from tests.kernels.numerics import DTYPES, assert_guard_untouched, assert_within, guarded, poisoned, random
@@ -35,9 +36,9 @@ def loads_by_keyword(like_a_gpu, monkeypatch, device) -> None:
 
         load = InterpreterBuilder.create_masked_load
 
-        def positional(self, pointers, mask, other=None, cache_modifier=None, eviction_policy=None, is_volatile=False):
+        def positional(self, pointers, mask, other=None, *cached, **named):
             mask = mask if isinstance(mask, TensorHandle) else TensorHandle(mask, tl.int1)
-            return load(self, pointers, mask, other, cache_modifier, eviction_policy, is_volatile)
+            return load(self, pointers, mask, other, *cached, *named.values())  # Triton 3.9 has one of these less
 
         store = InterpreterBuilder.create_masked_store
 
@@ -334,6 +335,34 @@ def test_few_tiles_and_many_terms_are_split():
     assert planned(512, 65536, 512, "half", "rows", "rows", "sm_80", 108).kernel == "split"
 
 
+@pytest.mark.parametrize(
+    ("m", "n", "k", "tile", "parts"),
+    [
+        (512, 512, 512, (64, 64), 1),
+        (1024, 1024, 4096, (64, 128), 1),
+        (1024, 2048, 2048, (128, 128), 1),
+        (256, 8192, 8192, (128, 128), 1),
+        (96, 4096, 4096, (64, 64), 1),
+        (8192, 128, 8192, (128, 64), 1),
+        (128, 28672, 8192, (256, 128), 1),
+        # The sums are so long that idle multiprocessors are given a part of them.
+        (128, 1024, 8192, (128, 64), 8),
+        (768, 768, 8192, (128, 128), 3),
+        (256, 256, 65536, (64, 128), 16),
+    ],
+)
+def test_a_product_of_one_wave_gives_every_program_one_tile(m, n, k, tile, parts):
+    plan = planned(m, k, n, "half", "rows", "rows", "sm_90", 132)
+    assert (plan.kernel, plan.configuration["WIDE"], plan.configuration["NARROW"]) == ("narrow", *tile)
+    assert plan.configuration["parts"] == parts
+    assert -(-max(m, n) // tile[0]) * -(-min(m, n) // tile[1]) * parts <= 132
+
+
+@pytest.mark.parametrize(("m", "n"), [(1536, 1536), (2048, 2048), (256, 16896 + 128), (128, 132 * 256 + 1)])
+def test_a_product_of_several_waves_is_left_to_programs_that_persist(m, n):
+    assert planned(m, 4096, n, "half", "rows", "rows", "sm_90", 132).kernel in ("hopper", "gluon")
+
+
 def test_autotune_asks_the_search_for_every_product(device, monkeypatch):
     a, b, bias = (t.requires_grad_() for t in given(20, 24, 16, torch.float32, device))
     asked: list[tuple] = []
@@ -469,6 +498,8 @@ def test_a_gpu_without_eight_bit_floats_is_refused(device, monkeypatch):
 # On a GPU.
 
 LARGE = [(1024, 1024, 1024), (1000, 1160, 584), (257, 513, 8200), (16, 4096, 4096), (1, 8192, 4096), (130, 96, 65536)]
+# Few columns in one wave of large tiles; and more tiles than multiprocessors.
+LARGE += [(100, 20000, 264), (2040, 2040, 136)]
 
 
 @needs("cuda")

@@ -13,7 +13,8 @@ import torch
 
 from kernels.matmul_epilogue import Finish
 from kernels.matmul_gluon import matmul_gluon
-from kernels.matmul_plan import GLUON_TILE, NAMES, hopper_plan, matmul_plan, planned, waves_area
+from kernels.matmul_plan import hopper_plan, matmul_plan, planned, waves_area
+from kernels.matmul_tiles import GLUON_TILE, NAMES
 from scripts.records import ROOT
 from tests.kernels.matmul_numerics import assert_matmul
 from tests.kernels.numerics import random

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 
 from kernels import layer_norm, rms_norm
 from kernels.layer_norm import layer_norm_reference
-from kernels.norm import NORM_BACKWARD_ROW, NORM_FORWARD_ROW, NORM_SPLIT
+from kernels.norm import NORM_BACKWARD_ROW, NORM_FORWARD, NORM_FORWARD_ROW, NORM_SPLIT, norm_route
 from kernels.norm_backward import norm_tile_backward
 from kernels.norm_backward_long import norm_long_backward
 from kernels.norm_forward import norm_tile
@@ -138,6 +138,7 @@ def within(reads: list, writes: list):
 @pytest.fixture
 def short_limits(monkeypatch):
     """Send rows of more than 64 elements to the kernels for long ones, as if they were many."""
+    monkeypatch.setattr("kernels.norm.norm_route", norm_route.__wrapped__)  # which finds its limits anew each time
     monkeypatch.setattr("kernels.norm.NORM_FORWARD_ROW", 64)
     monkeypatch.setattr("kernels.norm.NORM_BACKWARD_ROW", 64)
     monkeypatch.setattr("kernels.norm.NORM_SPLIT", ((0, 64),))
@@ -209,7 +210,7 @@ def test_the_routes_that_the_lengths_choose(device):
 def test_few_long_rows_are_split_over_programs(device, monkeypatch):
     taken: list[str] = []
     for route in FORWARD:
-        monkeypatch.setattr(f"kernels.norm.norm_{route}", lambda *arguments, route=route: taken.append(route))
+        monkeypatch.setitem(NORM_FORWARD, route, lambda *arguments, route=route: taken.append(route))
     for rows, columns in NORM_SPLIT:
         taken.clear()
         long = columns + 1
@@ -220,6 +221,21 @@ def test_few_long_rows_are_split_over_programs(device, monkeypatch):
         rms_norm(torch.zeros(rows, long, device=device))
         rms_norm(torch.zeros(1, NORM_FORWARD_ROW, device=device))
         assert taken[6:] == ["split", "tile"]
+
+
+def test_rows_that_would_fit_and_are_walked_along(device):
+    """Those that are loaded number by number, by their length or by their stride, and one that did better so."""
+    def route(columns, size, centered=True, stride=0):
+        return norm_route(4096, columns, stride or columns, size, centered)
+
+    assert [route(n, 2) for n in (2047, 2056, 5000, 5001, 16383, 16384)] == ["tile", "tile", "tile", "long", "long", "tile"]
+    assert [route(n, 4) for n in (4095, 4100, 4101, 16383)] == ["tile", "tile", "long", "long"]
+    assert [route(5000, 2, stride=stride) for stride in (5008, 5001)] == ["tile", "long"]
+    assert [route(8192, size, centered) for size, centered in ((2, False), (4, False), (2, True))] == ["long", "tile", "tile"]
+    for dtype, columns in ((torch.bfloat16, 2049), (torch.float32, 4097)):
+        x, dy = data(3, columns, dtype, device)
+        for name in NAMES:
+            assert_gradients(name, x, *parameters(name, columns, dtype, device), dy)
 
 
 SPLIT = [("layer_norm", torch.float32, *shape) for shape in ((1, 65), (2, 96), (7, 130), (2, 3072), (3, 5000))]

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from kernels.rotary_embedding import rotary_embedding, rotary_embedding_forward, rotary_embedding_reference
-from kernels.rotary_embedding_turn import rotary_embedding_launch
+from kernels.rotary_embedding_turn import rotary_embedding_launch, rotary_embedding_plan
+from scripts.specimens.rope import FILE, SPECIMENS
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
     DTYPES,
@@ -365,3 +366,19 @@ def test_more_than_two_to_the_31_elements(device):
     for part in (slice(0, 3), slice(-3, None)):
         assert_rotated(out[1:, -2:, part], q[1:, -2:, part], cos[part], sin[part])
         assert_rotated(out[:1, :2, part], q[:1, :2, part], cos[part], sin[part])
+
+
+@pytest.mark.parametrize("specimen", [one for one in SPECIMENS if one.kernel == FILE], ids=lambda one: one.label)
+def test_a_specimen_is_what_is_launched(specimen):
+    given = specimen.arguments
+    width, size = 2 * given["HALF"], 4 if given["q_ptr"] == "*fp32" else 2
+    strides = {heads: (4096 * heads * width, width, heads * width, 1) for heads in (32, 8)}
+    table = (4096, width if given["WIDE"] else given["HALF"])
+    _, numbers, meta = rotary_embedding_plan(
+        (2, 32, 4096, width), 8, *(strides[heads] for heads in (32, 8, 32, 8)), table, (table[1], 1), (table[1], 1), size
+    )
+    names = [f"{name}_{axis}_stride" for name in ("q", "k", "q_out", "k_out") for axis in ("batch", "head", "token")]
+    names += [f"{name}_{axis}_stride" for name in ("cos", "sin") for axis in ("batch", "token")]
+    names += ["n_batches", "n_tokens", "n_q_heads", "n_k_heads"]
+    assert [given[name] for name in names] == list(numbers)
+    assert {name: given.get(name, specimen.options.get(name)) for name in meta} == meta

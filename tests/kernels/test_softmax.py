@@ -28,10 +28,10 @@ MANY = 2**20
 
 
 def last_of_route(route: str, dtype: torch.dtype) -> int:
-    """The most columns that `route` serves."""
-    low, high = 1, 2**20
-    while high - low > 1:
-        middle = (low + high) // 2
+    """The most columns that `route` serves, of lengths that 16 divides."""
+    low, high = 16, 2**20
+    while high - low > 16:
+        middle = (low + high) // 32 * 16
         before = ROUTES.index(softmax_route(middle, dtype)) <= ROUTES.index(route)
         low, high = (middle, high) if before else (low, middle)
     return low
@@ -70,12 +70,18 @@ def scratch_of(run, monkeypatch) -> list[torch.Tensor]:
 def test_the_routes_meet_the_dtypes_they_are_for():
     for dtype in DTYPES:
         assert 1 <= last_of_route("short", dtype) < last_of_route("row", dtype) < 2**18
-    assert [softmax_route(n, torch.bfloat16) for n in (1, 4096, 5000, 2**18)] == list(ROUTES)
+    assert [softmax_route(n, torch.bfloat16) for n in (1, 4096, 5008, 2**18)] == list(ROUTES)
     for backward in (False, True):
         assert [softmax_route(2**18, torch.bfloat16, backward, n_rows) for n_rows in (1, 32, MANY)] == ["split", "split", "long"]
-        assert softmax_route(5000, torch.bfloat16, backward, 1) == "row"
-    backward = [softmax_route(n, torch.bfloat16, True) for n in (256, 512, 1024, 2048, 4096, 8192, 16384, 2**18)]
-    assert backward == ["short", "full", "long", "long", "long", "long", "row", "long"]
+        assert softmax_route(5008, torch.bfloat16, backward, 1) == "row"
+    for dtype in DTYPES:
+        assert [softmax_route(n, dtype) for n in (513, 1000, 5000, 16383)] == ["odd"] * 4
+        assert [softmax_route(n, dtype, True) for n in (257, 1000, 5000, 8191, 12_680, 32_760)] == ["odd"] * 6
+        assert softmax_route(9001, dtype, True) == ("odd" if dtype == torch.float32 else "long")
+        assert [softmax_route(n, dtype, True) for n in (16_385, 32_769)] == ["row", "long"]
+    assert [softmax_route(16_385, dtype) for dtype in (torch.float32, torch.bfloat16)] == ["row", "long"]
+    backward = [softmax_route(n, torch.bfloat16, True, 7) for n in (256, 512, 1024, 2048, 4096, 8192, 16384, 2**18)]
+    assert backward == ["short", "full", "full", "full", "full", "long", "row", "split"]
 
 
 @pytest.mark.parametrize(("dtype", "columns"), CASES)
@@ -114,7 +120,7 @@ def test_a_row_of_half_a_million(device):
 
 
 LENGTHS = {"short": (1, 3, 100, 512), "full": (1, 64, 512, 4096), "row": (1, 513, 1024, 3000), "long": (5, 4096, 9000)}
-LENGTHS["split"] = (5, 2048, 5000)
+LENGTHS |= {"odd": (513, 1000, 2500, 4098), "split": (5, 2048, 5000)}
 DIRECT = [(route, columns) for route in LENGTHS for columns in LENGTHS[route]]
 
 

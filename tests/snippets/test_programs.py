@@ -10,9 +10,6 @@ from tests.snippets.program_runs import foreign_imports, needs_of, verdict
 PROGRAMS = [path.relative_to(ROOT / "snippets").as_posix() for path in sorted((ROOT / "snippets").rglob("*.py"))]
 PROGRAMS = [name for name in PROGRAMS if not name.endswith("__init__.py")]
 PUBLISHED = ROOT / "docs" / "programs"
-# What is known to be wrong, and goes red when it is mended. This one compiles, runs nothing on a CPU, and does not say so: with
-# the line that says it, it has to be baked again.
-KNOWN = {"hopper/gluon.py": "it must say in one line that the interpreter runs its kernels"}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -23,8 +20,7 @@ def prepared():
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program_runs_alone(name, tmp_path):
     text = (PUBLISHED / name).read_text(encoding="utf-8")
-    complaints = verdict(text, needs_of(text), program_runs.run(PUBLISHED / name, tmp_path))
-    assert [complaint.partition(":")[0] for complaint in complaints] == ([KNOWN[name]] if name in KNOWN else [])
+    assert verdict(text, needs_of(text), program_runs.run(PUBLISHED / name, tmp_path)) == []
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
