@@ -97,6 +97,8 @@ def softmax_short(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         num_warps = 1 if 256 <= block <= 512 else 4 if block < 256 else 2
     else:
         num_warps = 1 if block <= 256 else 2 if block <= 1024 else 4 if block <= 4096 else 8 if block == 8192 else 32
+        if block == 1024 and vector == 1 and x.element_size() == 4:  # float32 that is loaded element by element
+            num_warps = 4
     meta = {"ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "num_warps": num_warps}
     softmax_short_kernel[((n_rows + rows - 1) // rows,)](x, y, x_stride, y_stride, n_rows, length, **meta)
     return y
