@@ -18,7 +18,7 @@ for n_columns in (1, 100, 5000, 40000):
     print(f"2 rows of {n_columns:6,}: {softmax_route(n_columns, x.dtype, n_rows=2)}")
     #> 2 rows of      1: short
     #> 2 rows of    100: short
-    #> 2 rows of  5,000: row
+    #> 2 rows of  5,000: odd
     #> 2 rows of 40,000: split
 print("many rows of 40,000:", softmax_route(40_000, torch.float32))
 #> many rows of 40,000: long
