@@ -80,20 +80,35 @@ def large(row: Row) -> bool:
 
 
 def summary(found: list[Row]) -> Row:
-    """How many cases were won, level and lost, and the mean and the median ratio over the cases that fill the machine."""
+    """How many cases were won, level and lost, and the mean and the median ratio over the cases that fill the machine.
+
+    `mean_copied` is the mean without histograms, whose limit is not the memory's speed, and `limit_copied` what it would be
+    if our kernels moved the fewest bytes of each case at the rate of a copy.
+    """
     counts: Row = {"cases": len(found), "large": sum(large(row) for row in found)}
     for timing in ("call", "graph"):
         ratios = [(row, row[timing]["ratio"]) for row in found if row[timing]]
         for name, kept in (("all", ratios), ("large", [(row, ratio) for row, ratio in ratios if large(row)])):
             counts[f"{timing}_{name}"] = {word: sum(verdict(ratio) == word for _, ratio in kept) for word in VERDICTS}
     wide = [row for row in found if large(row)]
-    if not wide:
-        return counts | dict.fromkeys(("mean", "median", "mean_alone"))
+    copied = [row for row in wide if not row["op"].startswith("histc")]
     called = [row["call"]["ratio"] for row in wide]
-    counts |= {"mean": statistics.geometric_mean(called), "median": statistics.median(called)}
+    counts |= {"mean": mean(called), "median": statistics.median(called) if called else None}
     # The replay where there is one: without the host.
-    counts["mean_alone"] = statistics.geometric_mean([(row["graph"] or row["call"])["ratio"] for row in wide])
+    counts["mean_alone"] = mean([alone(row)["ratio"] for row in wide])
+    counts["mean_copied"] = mean([alone(row)["ratio"] for row in copied])
+    counts["limit_copied"] = mean([alone(row)["peer_us"] / row["floor_us"] for row in copied])
     return counts
+
+
+def alone(row: Row) -> Row:
+    """The comparison by the replays where there are any, else by the calls."""
+    return row["graph"] or row["call"]
+
+
+def mean(ratios: list[float]) -> float | None:
+    """The geometric mean, or None of nothing."""
+    return statistics.geometric_mean(ratios) if ratios else None
 
 
 def table(found: list[Row]) -> list[list[Any]]:

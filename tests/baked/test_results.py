@@ -42,6 +42,17 @@ def test_a_summary_counts_every_case_once():
     assert summary["mean_alone"] == summary["mean"]
 
 
+def test_the_limit_is_the_best_peer_s_time_over_that_of_a_copy():
+    cases = {"add": (40, 50, 10**8), "histc": (10, 1000, 10**8), "sum": (1, 100, 100)}
+    found = []
+    for op, (ours, theirs, moved) in cases.items():
+        found += results.rows([entry("blockwise", ours, op=op, moved=moved), entry("eager", theirs, op=op, moved=moved)], 4e12)
+    summary = results.summary(found)
+    # Of the three the histogram has another limit, and the sum does not fill the machine.
+    assert summary["mean_copied"] == pytest.approx(1.25) and summary["limit_copied"] == pytest.approx(50 / 25)
+    assert results.summary([])["mean"] is results.summary([])["limit_copied"] is None
+
+
 def test_a_replay_stands_for_the_call_where_there_is_one():
     entries = [entry("blockwise", 40), entry("eager", 20), entry("blockwise", 10, "graph"), entry("eager", 18, "graph")]
     summary = results.summary(results.rows(entries, 4e12))
