@@ -42,13 +42,18 @@ def to_svg(canvas: Canvas, prefix: str, title: str, alt: str) -> str:
 
 
 def shorten(root: ElementTree.Element) -> None:
-    """Take out what a page does not need: groups that group nothing, white space, digits past a hundredth of a pixel."""
+    """Take out what a page does not need: groups that group nothing, white space, digits that nobody can see.
+
+    A place is kept to a tenth of a pixel, the shape of a mark, which is small, to a hundredth.
+    """
+    marks = {id(element) for defs in root.iter(f"{SVG}defs") for element in defs.iter()}
     for element in root.iter():
         element.text = element.text if element.tag == TEXT else None
         element.tail = None
         for name in ("d", "x", "y", "transform"):
             if name in element.attrib:
-                element.set(name, round_numbers(element.attrib[name]))
+                digits = 2 if name == "transform" or id(element) in marks else 1
+                element.set(name, round_numbers(element.attrib[name], digits))
         if re.match(r"rotate\(-?0 ", element.get("transform", "")):
             del element.attrib["transform"]
         if "style" in element.attrib:
@@ -82,8 +87,8 @@ def flatten(parent: ElementTree.Element) -> Iterable[ElementTree.Element]:
     return children
 
 
-def round_numbers(text: str) -> str:
-    rounded = re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda match: f"{round(float(match[0]), 2) + 0.0:g}", text)
+def round_numbers(text: str, digits: int) -> str:
+    rounded = re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda match: f"{round(float(match[0]), digits) + 0.0:g}", text)
     return re.sub(r"\s*\n\s*", "", rounded)
 
 
