@@ -2,13 +2,12 @@
 
     y[i] = exp(x[i] - m) / sum_j exp(x[j] - m),    m = max_j x[j]
 
-Subtracting the row's maximum changes nothing in exact arithmetic and keeps exp from overflowing.
-For n elements of e bytes the forward pass reads ne bytes and writes ne; the backward pass reads 2ne and
-writes ne. Both do about 5 floating-point operations an element, so the memory sets the time.
+Subtracting the row's maximum changes nothing in exact arithmetic and keeps exp from overflowing. For n elements of e bytes the
+forward pass reads ne bytes and writes ne; the backward pass reads 2ne and writes ne. Both do about 5 floating-point operations an
+element, so the memory sets the time.
 
-The kernels here keep one whole row on chip. `softmax_short` packs several short rows into a program, does without a mask where
-a row fills its block, and tells the compiler how rows of odd lengths lie; `softmax_long` walks rows that are too long to keep,
-and `softmax_split` gives every such row to many programs where there are few of them. `softmax_route` says which serves a shape.
+The kernels here keep one whole row on chip. `softmax_short` has short rows, several to a program, and those of odd lengths;
+`softmax_long` walks rows too long to keep; `softmax_split` deals out few of them to many programs. `softmax_route` chooses.
 """
 
 import torch
