@@ -1,4 +1,5 @@
-# Each target makes what it needs first. Nothing is needed beforehand but Python 3.11 or newer, and make.
+# Each target makes what it needs first. Nothing is needed beforehand but Python 3.11 or newer, and make; what the tests need
+# besides is installed on Debian and its kin, and named elsewhere.
 PYTHON ?= python3
 PORT ?= 8000
 ENGINE ?= mkdocs

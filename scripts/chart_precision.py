@@ -112,7 +112,7 @@ def precision_speed(record: Record) -> Chart:
             canvas.text(variant.width, y + 4.5, f"{middle:,.0f}", fontweight="bold", ha="right")
         return canvas
 
-    title = "Rate of a product of 8192 by 8192 by 8192 in each precision, Triton's and the library's."
+    title = "Rate of a product of 8192 by 8192 by 8192 in each precision, Triton's and cuBLAS's."
     said = ", ".join(f"{label} {rates[1]:,.0f}" for label, _, rates in rated)
     alt = f"Bar chart. Across: TFLOP/s from zero, called from Python. {said}."
     table = [[row["dtype"], label, *row["ms"], *rates] for label, row, rates in rated]

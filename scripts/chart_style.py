@@ -88,7 +88,7 @@ SERIES = {
     "flash_triton": Series("flash-attn's Triton kernels", "peer-2", "o", dashes=(4, 2)),
     "eager_hf": Series("Unfused PyTorch", "peer-4", "s", dashes=(2, 2)),
     "unfused": Series("Unfused PyTorch", "peer-4", "v"),
-    "atomic": Series("Blockwise, atomics alone", "ours", "D", dashes=(2, 2.5), hollow=True),
+    "atomic": Series("Atomics alone", "ours", "D", dashes=(2, 2.5), hollow=True),
     "lanes_64": Series("BLOCK of 64", "peer-1", "s", dashes=(6, 2.5)),
     "lanes_256": Series("BLOCK of 256", "peer-2", "^", dashes=(1.2, 1.8)),
     "lanes_1024": Series("BLOCK of 1,024", "ours", "o", width=2.4),

@@ -73,7 +73,7 @@ CANNOT = {
     "cuda epilogue": "Use wgmma or the tensor memory accelerator: at this length it has mma and cp.async.",
     "cuda softmax": "Rows of more than 4096 numbers: registers are dealt out by hand, for this length.",
     "triton softmax": "Rows that do not fit into a program's registers: those need another kernel.",
-    "cuda norm": "Rows of more than 4096 numbers, or another type: each is written for.",
+    "cuda norm": "Rows of more than 4096 numbers, or of another type.",
     "cuda chain": "Run on another make of GPU, or take a number of columns that 8 does not divide.",
     "eager softmax": "Change how the call is done inside.",
     "eager norm": "Change how the call is done inside.",

@@ -102,7 +102,7 @@ def words_html(pattern: Record) -> str:
     near = next(row for row in measured if row["speed"] >= NEAR)
     first = f" The fastest is {best['name']}, {us(best['ms'][1] * 1e3)} with {count(best['lines'])}"
     if near is best:
-        return f"{head}{first}. Nothing shorter comes near it.{left}"
+        return f"{head}{first}. Nothing shorter reaches {NEAR:.0%} of its speed.{left}"
     return f"{head}{first}. {near['name']} reaches {near['speed']:.0%} of its speed with {count(near['lines'])}.{left}"
 
 

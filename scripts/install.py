@@ -2,8 +2,9 @@
 
     python scripts/install.py site|test|bare
 
-For `test` it also sees to a Chromium for the browser tests. On Debian and its kin it installs what the system lacks
-(the venv module, Chromium) with apt-get, as root or through sudo; anywhere else it says what to install.
+For `test` it also sees to a Chromium for the browser tests, and to a C++ compiler for those that run CUDA C++ on the CPU.
+On Debian and its kin it installs what the system lacks (the venv module, these two) with apt-get, as root or through sudo;
+anywhere else it says what to install.
 """
 
 import os
@@ -55,6 +56,8 @@ def main() -> None:
         os.environ.get("CHROMIUM") or shutil.which(browser) for browser in ("chromium", "chromium-browser")
     ):
         system_package("chromium", "Chromium, for the browser tests,")
+    if name == "test" and not any(shutil.which(compiler) for compiler in ("g++", "c++", "clang++")):
+        system_package("g++", "A C++ compiler, for the tests that run CUDA C++ on the CPU,")
 
 
 if __name__ == "__main__":
