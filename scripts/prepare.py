@@ -15,7 +15,6 @@ import re
 import shutil
 import statistics
 import sys
-from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -385,44 +384,34 @@ def write_chooser() -> None:
     records.write_text(DOCS / "generated" / "chooser.html", chooser_element.element_html(given, TO_ROOT))
 
 
-# Two shares of about as much work, for two processes. No part reads what another writes; the figures, which do, come last.
-SHARES: tuple[tuple[Callable[[], None], ...], ...] = (
-    (write_programs,),
-    (
-        write_benchmarks,
-        write_outputs,
-        write_charts,
-        write_checked,
-        write_compatibility,
-        write_results,
-        write_trust,
-        write_traces,
-        write_dances,
-        write_tile_order,
-        write_picker,
-        write_chooser,
-        lab_pages.write,
-    ),
-)
-
-
-def write_share(number: int) -> None:
-    gc.disable()  # a short run, which leaves little behind
-    with records.reading_once():
-        for write in SHARES[number]:
-            write()
+def write_all() -> None:
+    # The programs are half of the work, so a process beside this one writes them. Only the figures read what it leaves.
+    with ProcessPoolExecutor(1) as beside:
+        programs_written = beside.submit(write_programs)
+        write_benchmarks()
+        write_outputs()
+        write_charts()
+        write_checked()
+        write_compatibility()
+        write_results()
+        write_trust()
+        write_traces()
+        write_dances()
+        write_tile_order()
+        write_picker()
+        write_chooser()
+        lab_pages.write()
+        programs_written.result()
+    write_json(DOCS / "generated" / "figures.json", figures())
 
 
 def main() -> int:
+    gc.disable()  # a short run, which leaves little behind
     for folder in ("programs", "data", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
     try:
-        with ProcessPoolExecutor(1) as beside:
-            first = beside.submit(write_share, 0)
-            write_share(1)
-            first.result()
         with records.reading_once():
-            write_json(DOCS / "generated" / "figures.json", figures())
+            write_all()
     except records.RecordError as error:
         print(error, file=sys.stderr)
         return 1
