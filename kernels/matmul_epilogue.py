@@ -6,7 +6,7 @@ The sum is in float32 and stays on chip until it is finished, so bias and activa
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 import triton
@@ -32,6 +32,22 @@ class Finish(NamedTuple):
 
 # Launches the kernel of a plan for a, b, c and what finishes them.
 Launch = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, Finish], None]
+
+
+def described(descriptor: Any) -> Callable[[torch.Tensor], Any]:
+    """What makes such descriptors of other matrices of the same shape, strides and alignment, or of their transposes.
+
+    What is asked of a descriptor was asked of the first. To ask it at every call takes the host longer than the launch's own
+    choice of a kernel. The first matrix is not kept.
+    """
+    kind, kept = type(descriptor), {name: value for name, value in vars(descriptor).items() if name != "base"}
+
+    def describe(matrix: torch.Tensor) -> Any:
+        made = object.__new__(kind)
+        made.__dict__.update(kept, base=matrix)
+        return made
+
+    return describe
 
 
 # --8<-- [start:tile]

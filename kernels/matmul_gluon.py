@@ -16,7 +16,7 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
-from kernels.matmul_epilogue import Finish, Launch, matmul_activated, matmul_tile
+from kernels.matmul_epilogue import Finish, Launch, described, matmul_activated, matmul_tile
 
 # Triton 3.9 has new names for the two.
 load_tile = getattr(tma, "async_load", None) or tma.async_copy_global_to_shared
@@ -173,13 +173,15 @@ def matmul_gluon(
     options |= {"STAGES": configuration["num_stages"], "REGISTERS": 160, "maxnreg": 128}
     options |= {"A_T": a.stride(1) != 1, "B_T": b.stride(1) != 1}
     options["FINISH"] = finish.bias is not None, finish.z is not None, finish.activation
+    of_a = described(gluon_descriptor(a, 64, options["BLOCK_K"]))
+    of_b = described(gluon_descriptor(b, options["BLOCK_K"], options["BLOCK_N"]))
+    of_c, run = described(gluon_descriptor(c, 64, 64)), matmul_gluon_kernel[grid]
 
     def launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish) -> None:
-        matrices = gluon_descriptor(a, 64, options["BLOCK_K"]), gluon_descriptor(b, options["BLOCK_K"], options["BLOCK_N"])
-        c_desc = gluon_descriptor(c, 64, 64)
-        z_desc = c_desc if finish.z is None else gluon_descriptor(finish.z, 64, 64)
+        c_desc = of_c(c)
+        z_desc = c_desc if finish.z is None else of_c(finish.z)
         bias = c if finish.bias is None else finish.bias
-        matmul_gluon_kernel[grid](*matrices, c_desc, z_desc, bias, m, n, k, **options)
+        run(of_a(a), of_b(b), c_desc, z_desc, bias, m, n, k, **options)
 
     return launch
 # --8<-- [end:launch]

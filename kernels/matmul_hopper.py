@@ -15,7 +15,7 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels.arguments import INTERPRETED
-from kernels.matmul_epilogue import Finish, Launch, matmul_activated, matmul_finished, matmul_tile
+from kernels.matmul_epilogue import Finish, Launch, described, matmul_activated, matmul_finished, matmul_tile
 
 
 # --8<-- [start:kernel]
@@ -92,12 +92,12 @@ def matmul_hopper(
     # What the activation is given is stored by pointers; a program has no room for a second way out.
     stored = options.pop("DESCRIPTOR_STORE") and finish.z is None and c.stride(0) * c.element_size() % 16 == 0
     options |= {"A_T": a.stride(1) != 1, "B_T": b.stride(1) != 1, "WIDEN": INTERPRETED, **finish.constants}
-    sizes = (m, n, k, c.stride(0))
+    sizes, run = (m, n, k, c.stride(0)), matmul_hopper_kernel[grid]
+    of_a, of_b = described(descriptor(a, block_m, block_k)), described(descriptor(b, block_k, block_n))
+    of_c = described(descriptor(c, block_m, block_n)) if stored else lambda c: None
 
     def launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish) -> None:
-        c_desc = descriptor(c, block_m, block_n) if stored else None
-        descriptors = descriptor(a, block_m, block_k), descriptor(b, block_k, block_n), c_desc
-        matmul_hopper_kernel[grid](*descriptors, c, *finish[:4], *sizes, **options)
+        run(of_a(a), of_b(b), of_c(c), c, *finish[:4], *sizes, **options)
 
     return launch
 # --8<-- [end:launch]

@@ -18,7 +18,7 @@ import triton.language as tl
 
 from kernels.arguments import INTERPRETED
 from kernels.arrivals import arrivals, findings, shared_key
-from kernels.matmul_epilogue import Finish, Launch, matmul_activated, matmul_finished
+from kernels.matmul_epilogue import Finish, Launch, described, matmul_activated, matmul_finished
 from kernels.matmul_hopper import descriptor
 from kernels.sizes import next_power_of_2
 
@@ -163,18 +163,19 @@ def matmul_narrow(
     tile = options["WIDE"] * options["NARROW"]
     options |= {"WIDE_T": wide.stride(1) != 1, "NARROW_T": narrow.stride(1) != 1, "TURNED": turned, "PARTS": grid[1]}
     options |= {"WIDEN": INTERPRETED, **finish.constants}
-    sizes = (m, n, k, c.stride(0), part_blocks)
+    sizes, run = (m, n, k, c.stride(0), part_blocks), matmul_narrow_kernel[grid]
+    of_wide = described(descriptor(wide, options["WIDE"], block_k))
+    of_narrow = described(descriptor(narrow, block_k, options["NARROW"]))
 
     def launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Finish) -> None:
-        wide, narrow = (b.t(), a.t()) if turned else (a, b)
-        descriptors = descriptor(wide, options["WIDE"], block_k), descriptor(narrow, block_k, options["NARROW"])
+        descriptors = (of_wide(b), of_narrow(a)) if turned else (of_wide(a), of_narrow(b))
         many = grid[1] * tile >= MANY_SUMS
         partial = arrived = None
         if grid[1] > 1:
             key = shared_key(a)
             partial = findings(a, grid[0] * grid[1] * tile, key)
             arrived = None if many else arrivals(a, n_tiles, key)
-        matmul_narrow_kernel[grid](*descriptors, c, *finish[:4], partial, arrived, *sizes, **options)
+        run(*descriptors, c, *finish[:4], partial, arrived, *sizes, **options)
         if partial is not None and many:
             matmul_parts(partial, c, finish, *grid, turned, options["WIDE"], options["NARROW"])
 

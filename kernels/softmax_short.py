@@ -116,7 +116,10 @@ def softmax_short_backward(y: torch.Tensor, dy: torch.Tensor, dx: torch.Tensor) 
     elif full or block <= 256:
         num_warps = 4
     else:
-        num_warps = 2 if block <= 1024 else 4 if block <= 4096 else 16
+        num_warps = 2 if block <= 1024 else 4 if block <= 4096 else 8 if block == 8192 and vector > 1 else 16
     meta = {"ROWS": rows, "BLOCK": block, "FULL": full, "VECTOR": vector, "AGAIN": again, "num_warps": num_warps}
+    if block == 8192 and not full:
+        # So that a multiprocessor has room for two programs of sixteen warps, or three of eight.
+        meta["maxnreg"] = 64 if vector == 1 else 80
     softmax_short_backward_kernel[((n_rows + rows - 1) // rows,)](y, dy, dx, *strides, n_rows, length, **meta)
     return dx

@@ -274,7 +274,8 @@ class Bake:
             record["sanitizer"] = self.sanitizer(path, *asked.split())
         asked = programs.header(name, "sanitizers")
         if asked and not self.cpu:
-            record["sanitizers"] = [self.sanitizer(path, tool) for tool in asked.split()]
+            with ThreadPoolExecutor(len(SANITIZERS)) as pool:  # beside each other: they count, and time nothing
+                record["sanitizers"] = list(pool.map(partial(self.watching, self.here.gpu, path), asked.split()))
         return record
 
     def lab(self, name: str) -> dict[str, Any]:
@@ -334,6 +335,11 @@ class Bake:
         command = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none"]
         command += ["--profile-from-start", "off", "--metrics", ",".join(metrics), sys.executable, str(path), part]
         return subprocess.run(command, env=self.variables(), capture_output=True, text=True, timeout=LIMIT_SECONDS)
+
+    def watching(self, gpu: str, path: Path, tool: str) -> dict[str, Any]:
+        """Run a program under one tool, from a thread that has not been given a GPU yet."""
+        self.here.gpu = gpu
+        return self.sanitizer(path, tool)
 
     def sanitizer(self, path: Path, tool: str, *part: str) -> dict[str, Any]:
         """Run a program, or one part of it, under Compute Sanitizer and keep what it found, without what varies.

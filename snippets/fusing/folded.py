@@ -82,7 +82,7 @@ def prepare(ln_weight, ln_bias, weight, bias):
     return folded, u, v
 
 
-def described(matrix, rows, columns):
+def tile_descriptor(matrix, rows, columns):
     """A descriptor of a matrix, made by the host, for tiles of rows by columns."""
     return TensorDescriptor(matrix, list(matrix.shape), list(matrix.stride()), [rows, columns])
 
@@ -96,7 +96,7 @@ def folded_linear(x, folded, u, v, eps=1e-5, moments=None):
         row_moments_kernel[(M,)](x, mean, rstd, K, eps, BLOCK=block, num_warps=8)
     rows, columns, inner = (128, 256, 64) if x.dtype.itemsize == 2 else (64, 64, 16)
     y = torch.empty((M, N), dtype=x.dtype, device=x.device)
-    tiles = described(x, rows, inner), described(folded, columns, inner), described(y, rows, columns)
+    tiles = tile_descriptor(x, rows, inner), tile_descriptor(folded, columns, inner), tile_descriptor(y, rows, columns)
     grid = (min(PROGRAMS, triton.cdiv(M, rows) * triton.cdiv(N, columns)),)
     sides = {"BLOCK_M": rows, "BLOCK_N": columns, "BLOCK_K": inner, "GROUP_M": 8}
     options = {"WIDEN": not x.is_cuda, "num_warps": 8, "num_stages": 3}

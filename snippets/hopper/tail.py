@@ -17,7 +17,7 @@ from kernels.matmul_epilogue import Finish, matmul_tile
 from kernels.matmul_plan import MatmulPlan, hopper_plan
 from kernels.matmul_routes import matmul_planned
 from kernels.matmul_tiles import GLUON_TILE, NAMES
-from snippets.hopper.tail_pieces import described, pieces_product
+from snippets.hopper.tail_pieces import pieces_product, tile_descriptor
 
 
 # --8<-- [start:add]
@@ -129,7 +129,7 @@ def tail_product(a, b, programs, finish, parts=None, block_n=256, stages=3):
     sharers = max(min(programs, n_split * n_blocks, n_split * (parts or programs)), 1)
     share = max(n_split * n_blocks // sharers, 1)  # blocks that each of them sums, at least
     parts_left = torch.empty((sharers + n_split) * 128 * block_n, device=a.device)
-    descriptors = described(a, 128, 64), described(b, 64, block_n), described(c, 128, block_n)
+    descriptors = tile_descriptor(a, 128, 64), tile_descriptor(b, 64, block_n), tile_descriptor(c, 128, block_n)
     sides = {"BLOCK_M": 128, "BLOCK_N": block_n, "GROUP_M": 8, "ROWS": 16, "num_warps": 8}
     sides["PARTS"] = triton.next_power_of_2(max(4, (n_blocks - 1) // share + 2))  # so many a tile, and a few for nothing
     tail_product.kernel = tail_kernel[(programs,)](

@@ -49,7 +49,7 @@ def tail_pieces_kernel(
 
 
 # --8<-- [start:launch]
-def described(matrix, *block):
+def tile_descriptor(matrix, *block):
     """A descriptor of a matrix, made by the host, for tiles of this shape."""
     return TensorDescriptor(matrix, list(matrix.shape), list(matrix.stride()), list(block))
 
@@ -59,8 +59,8 @@ def pieces_product(a, b, programs, n_pieces, block_n=256, stages=3):
     (M, K), N = a.shape, b.shape[1]
     c = torch.empty((M, N), dtype=a.dtype, device=a.device)
     n_tiles, piece = triton.cdiv(M, 128) * triton.cdiv(N, block_n), block_n // n_pieces
-    descriptors = described(a, 128, 64), described(b, 64, block_n), described(c, 128, block_n)
-    small = described(b, 64, piece), described(c, 128, piece)
+    descriptors = tile_descriptor(a, 128, 64), tile_descriptor(b, 64, block_n), tile_descriptor(c, 128, block_n)
+    small = tile_descriptor(b, 64, piece), tile_descriptor(c, 128, piece)
     sides = {"BLOCK_M": 128, "BLOCK_N": block_n, "PIECE": piece, "BLOCK_K": 64, "GROUP_M": 8}
     options = {"WIDEN": not a.is_cuda, "num_warps": 8, "num_stages": stages}
     whole = n_tiles - n_tiles % programs

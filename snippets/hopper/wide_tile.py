@@ -50,7 +50,7 @@ def wide_tile_kernel(
 
 
 # --8<-- [start:launch]
-def described(matrix, *block):
+def tile_descriptor(matrix, *block):
     """A descriptor of a matrix, made by the host, for tiles of this shape."""
     return TensorDescriptor(matrix, list(matrix.shape), list(matrix.stride()), list(block))
 
@@ -58,12 +58,12 @@ def described(matrix, *block):
 def wide_product(a, b, programs, stages=4, groups=8):
     (M, K), N = a.shape, b.shape[1]
     c = torch.empty((M, N), dtype=a.dtype, device=a.device)
-    halves = described(b, 64, 128), described(b, 64, 64), described(c, 128, 128), described(c, 128, 64)
+    halves = tile_descriptor(b, 64, 128), tile_descriptor(b, 64, 64), tile_descriptor(c, 128, 128), tile_descriptor(c, 128, 64)
     grid = (min(programs, triton.cdiv(M, 128) * triton.cdiv(N, 192)),)
     sides = {"BLOCK_M": 128, "FIRST": 128, "LAST": 64, "BLOCK_K": 64, "GROUP_M": groups}
     options = {"WIDEN": not a.is_cuda, "num_warps": 8, "num_stages": stages}
     wide_product.kernel = wide_tile_kernel[grid](
-        described(a, 128, 64), *halves, c, M, N, K, **sides, **options
+        tile_descriptor(a, 128, 64), *halves, c, M, N, K, **sides, **options
     )
     return c
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib
+import weakref
 from unittest import mock
 
 import pytest
@@ -9,8 +10,8 @@ import torch
 
 from kernels import matmul, scaled_matmul
 from kernels.matmul import ACTIVATIONS, matmul_reference
-from kernels.matmul_epilogue import Finish
-from kernels.matmul_hopper import matmul_hopper
+from kernels.matmul_epilogue import Finish, described
+from kernels.matmul_hopper import descriptor, matmul_hopper
 from kernels.matmul_narrow import matmul_narrow
 from kernels.matmul_plan import matmul_plan, planned
 from kernels.matmul_routes import MATMUL_KERNELS
@@ -516,6 +517,18 @@ def test_on_the_gpu_at_full_size(m, n, k, layout, dtype, device):
 def test_eight_bit_floats_at_full_size(m, n, k, device):
     arguments = eight_bits(m, n, k, device, True)
     assert_scaled(scaled_matmul(*arguments), *arguments)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_launch_describes_the_matrices_of_its_call_and_keeps_none(turned):
+    first, second = (torch.zeros(64, 128, dtype=torch.bfloat16) for _ in range(2))
+    first, second = (first.mT, second.mT) if turned else (first, second)
+    describe, gone = described(descriptor(first, 32, 64)), weakref.ref(first)
+    del first
+    found, wanted = describe(second), descriptor(second, 32, 64)
+    assert gone() is None
+    assert type(found) is type(wanted) and vars(found).keys() == vars(wanted).keys() and found.base is second
+    assert {**vars(found), "base": None} == {**vars(wanted), "base": None}
 
 
 @needs("cuda")
