@@ -96,7 +96,7 @@ WAYS = {
 }
 
 
-def described(matrix, rows, columns):
+def tile_descriptor(matrix, rows, columns):
     """A descriptor of a matrix, made by the host, for tiles of rows by columns."""
     return TensorDescriptor(matrix, list(matrix.shape), list(matrix.stride()), [rows, columns])
 
@@ -106,7 +106,7 @@ def given(options, a, b, c):
     sizes = (a.shape[0], b.shape[1], a.shape[1])
     if options.get("MADE_HERE", True):
         return a, b, c, *sizes
-    return described(a, 128, 64), described(b, 64, 256), described(c, 128, 256), *sizes
+    return tile_descriptor(a, 128, 64), tile_descriptor(b, 64, 256), tile_descriptor(c, 128, 256), *sizes
 
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
