@@ -19,7 +19,7 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
-from kernels.matmul_epilogue import Finish, Launch, matmul_activated, matmul_tile
+from kernels.matmul_epilogue import Finish, Launch, described, matmul_activated, matmul_tile
 # --8<-- [end:imports]
 
 from kernels.matmul_gluon import gluon_descriptor, matmul_gluon, matmul_gluon_kernel

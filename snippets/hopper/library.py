@@ -17,7 +17,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels.arguments import INTERPRETED
 from kernels.arrivals import arrivals, findings, shared_key
-from kernels.matmul_epilogue import Finish, Launch, matmul_activated, matmul_finished, matmul_tile
+from kernels.matmul_epilogue import Finish, Launch, described, matmul_activated, matmul_finished, matmul_tile
 from kernels.matmul_hopper import descriptor
 from kernels.sizes import next_power_of_2
 # --8<-- [end:imports]
