@@ -34,7 +34,6 @@ class Finish(NamedTuple):
 Launch = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, Finish], None]
 
 
-# --8<-- [start:described]
 def described(descriptor: Any) -> Callable[[torch.Tensor], Any]:
     """What makes such descriptors of other matrices of the same shape, strides and alignment, or of their transposes.
 
@@ -49,7 +48,6 @@ def described(descriptor: Any) -> Callable[[torch.Tensor], Any]:
         return made
 
     return describe
-# --8<-- [end:described]
 
 
 # --8<-- [start:tile]
