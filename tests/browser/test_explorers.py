@@ -13,7 +13,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from tests.browser.conftest import PALETTES
+from tests.browser.conftest import PALETTES, open_for_instant
 from tests.docs import pages
 
 WIDGETS = sorted((pages.ROOT / "docs" / "overrides" / "widgets").glob("*.html"))
@@ -720,14 +720,14 @@ def test_without_scripts_nothing_is_lost(browser, site, host):
 def test_instant_navigation_brings_them_along(site, fresh, host):
     page = fresh(None)
     page.route(site.url + HOST, lambda route: route.fulfill(body=host, content_type="text/html; charset=utf-8"))
-    page.goto(site.url + "course/first-kernel/")
-    page.evaluate("window.marker = true")
+    open_for_instant(page, site.url + "course/first-kernel/")
     for _ in range(2):
         page.locator(".md-nav--primary a", has_text=re.compile(r"^\s*Fused softmax\s*$")).click()
         page.locator("grid-explorer [value=floor]").check()
         assert "Elements 768 to 999 belong to no program" in page.locator("grid-explorer .explorer-words").inner_text()
         page.locator(".md-nav--primary a", has_text="Your first kernel").click()
-        page.wait_for_selector("program-stepper")
+        page.wait_for_function("document.title.startsWith('Your first kernel')")
+        assert page.locator("grid-explorer").count() == 0
     assert page.evaluate("window.marker") is True, "the whole page was loaded anew"
 
 

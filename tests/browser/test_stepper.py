@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from scripts import records, trace
-from tests.browser.conftest import PALETTES
+from tests.browser.conftest import PALETTES, open_for_instant
 from tests.browser.probes import add_page, reach, reaching
 
 ADD, SOFTMAX = "course/first-kernel/", "course/fused-softmax/"
@@ -239,9 +239,9 @@ def test_a_recording_that_fails_leaves_the_picture_and_a_line(broken, site, fres
     assert "24 lanes are masked off" in page.locator("program-stepper .still").inner_text()
 
 
-def test_instant_navigation_brings_it_along(fresh):
-    page = fresh(ADD)
-    page.evaluate("window.marker = true")
+def test_instant_navigation_brings_it_along(site, fresh):
+    page = fresh(None)
+    open_for_instant(page, site.url + ADD)
     for name, kernel in (("Fused softmax", "softmax_kernel"), ("Your first kernel", "add_kernel")):
         page.locator(".md-nav--primary a", has_text=re.compile(rf"^\s*{name}\s*$")).click()
         page.wait_for_function("name => document.title.startsWith(name)", arg=name)

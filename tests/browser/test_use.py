@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from tests.browser.conftest import press_copy, settle
+from tests.browser.conftest import open_for_instant, press_copy, settle
 
 CHAPTER = "course/first-kernel/"
 SCHEME = "document.body.dataset.mdColorScheme"
@@ -48,9 +48,9 @@ def test_the_palette_needs_nothing_of_the_theme_s_script(site, fresh):
 
 
 def test_instant_navigation_keeps_the_page_and_the_copy_buttons_follow(site, fresh):
-    page = fresh(CHAPTER)
+    page = fresh(None)
+    open_for_instant(page, site.url + CHAPTER)
     settle(page)
-    page.evaluate("window.marker = true")
     page.locator(".md-nav--primary a", has_text=re.compile(r"^\s*Fused softmax\s*$")).click()
     page.wait_for_url("**/course/fused-softmax/")
     page.wait_for_selector("h1 >> text=Fused softmax")
