@@ -5,6 +5,7 @@ follows both palettes and still reads alone.
 """
 
 import io
+import itertools
 import re
 from collections.abc import Iterable
 from xml.etree import ElementTree
@@ -61,7 +62,7 @@ def shorten(root: ElementTree.Element) -> None:
             element.set("style", style.replace("; text-anchor: start", ""))
         share_style(element)
     for element in root.iter():
-        element[:] = flatten(element)
+        element[:] = gather(flatten(element))
 
 
 def share_style(group: ElementTree.Element) -> None:
@@ -77,19 +78,34 @@ def share_style(group: ElementTree.Element) -> None:
 
 
 def flatten(parent: ElementTree.Element) -> Iterable[ElementTree.Element]:
-    """A group's children, with bare groups replaced by their own."""
+    """A group's children, with bare groups replaced by their own, and without those that draw nothing."""
     children: list[ElementTree.Element] = []
     for child in parent:
         if child.tag == f"{SVG}g" and set(child.attrib) <= {"id"}:
             children.extend(flatten(child))
-        elif not (child.tag == TEXT and not child.text):
+        elif not (child.tag == TEXT and not child.text) and child.get("style") != "fill: none":
             children.append(child)
     return children
 
 
+def gather(children: Iterable[ElementTree.Element]) -> Iterable[ElementTree.Element]:
+    """Neighbors of one style, such as the lines of a grid or the words beside it, in a group that says the style once."""
+    for style, neighbors in itertools.groupby(children, lambda child: child.get("style", "")):
+        alike = list(neighbors)
+        if style and len(alike) > 1 and "transform" not in style:
+            for child in alike:
+                del child.attrib["style"]
+            group = ElementTree.Element(f"{SVG}g", {"style": style})
+            group.extend(alike)
+            yield group
+        else:
+            yield from alike
+
+
 def round_numbers(text: str, digits: int) -> str:
+    """Numbers with so many digits after the point, and no more space between them than they need."""
     rounded = re.sub(r"-?\d+\.\d+(e-?\d+)?", lambda match: f"{round(float(match[0]), digits) + 0.0:g}", text)
-    return re.sub(r"\s*\n\s*", "", rounded)
+    return re.sub(r"\s*(?<![a-z])([A-Za-z])(?![a-z])\s*", r"\1", rounded.strip())
 
 
 def rename_ids(root: ElementTree.Element, prefix: str) -> None:

@@ -317,13 +317,10 @@ def write_trust() -> None:
 
 def html_table(rows: list[list[Any]], label: str) -> str:
     head, *body = [[html.escape(cell_text(cell)) for cell in row] for row in rows]
-    lines = ["".join(f"<th scope=col>{cell}</th>" for cell in head)] + [
-        "".join(f"<td>{cell}</td>" for cell in row) for row in body
-    ]
-    table = f"<thead><tr>{lines[0]}</tr></thead><tbody>{''.join(f'<tr>{line}</tr>' for line in lines[1:])}</tbody>"
-    # The search passes over a long table, whose numbers nobody looks for there.
-    passed_over = ' data-search-exclude=""' if len(body) > 50 else ""
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table{passed_over}>{table}</table></div>\n'
+    heading = "".join(f"<th scope=col>{cell}</th>" for cell in head)
+    lines = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body]
+    table = f"<thead><tr>{heading}</tr></thead><tbody>{''.join(lines)}</tbody>"
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table>{table}</table></div>\n'
 
 
 def write_traces() -> None:
