@@ -299,8 +299,14 @@ def test_nothing_of_the_machine_that_drew_it_is_kept(drawn):
 
 def test_the_smallest_type_of_the_narrow_drawing_is_legible(drawn):
     root = ElementTree.fromstring(drawn["narrow"])
-    sizes = [float(size) for size in re.findall(r"font-size: ([\d.]+)px", drawn["narrow"])]
-    assert len(sizes) == len(list(root.iter(f"{SVG}text")))
+
+    def sizes_under(element, size):
+        found = re.search(r"font-size: ([\d.]+)px", element.get("style", ""))
+        size = float(found[1]) if found else size
+        return [size] * (element.tag == f"{SVG}text") + [each for child in element for each in sizes_under(child, size)]
+
+    sizes = sizes_under(root, None)
+    assert None not in sizes, "words without a size of their own or of their group"
     assert min(sizes) * 360 / float(root.attrib["viewBox"].split()[2]) >= 11
 
 
