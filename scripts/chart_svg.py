@@ -60,18 +60,13 @@ def shorten(root: ElementTree.Element) -> None:
         if "style" in element.attrib:
             style = element.attrib["style"].replace("font-family: 'DejaVu Sans'; ", "").replace("; stroke-dashoffset: 0", "")
             element.set("style", style.replace("; text-anchor: start", ""))
-        share_style(element)
+        hide_behind(element)
     for element in root.iter():
         element[:] = gather(flatten(element))
 
 
-def share_style(group: ElementTree.Element) -> None:
-    """Marks of one line are alike: say so once. Words on ground of their own hide the lines behind them."""
-    styles = {child.get("style") for child in group}
-    if len(styles) == 1 and all(child.tag == f"{SVG}use" for child in group):
-        group.set("style", styles.pop() or "")
-        for child in group:
-            del child.attrib["style"]
+def hide_behind(group: ElementTree.Element) -> None:
+    """Words on ground of their own hide the lines behind them."""
     if group.get("id") == GROUND:
         for child in group.findall(TEXT):
             child.set("style", f"{child.get('style')}; paint-order: stroke; stroke: {COLORS['paper']}; stroke-width: 4")
@@ -89,10 +84,10 @@ def flatten(parent: ElementTree.Element) -> Iterable[ElementTree.Element]:
 
 
 def gather(children: Iterable[ElementTree.Element]) -> Iterable[ElementTree.Element]:
-    """Neighbors of one style, such as the lines of a grid or the words beside it, in a group that says the style once."""
+    """Neighbors of one style, such as the marks of a line or the words of an axis, in a group that says the style once."""
     for style, neighbors in itertools.groupby(children, lambda child: child.get("style", "")):
         alike = list(neighbors)
-        if style and len(alike) > 1 and "transform" not in style:
+        if style and len(alike) > 1:
             for child in alike:
                 del child.attrib["style"]
             group = ElementTree.Element(f"{SVG}g", {"style": style})
