@@ -105,13 +105,8 @@ def rivals_chart(op: str, title: str, directions: dict[str, str]) -> Callable[[R
 def lanes(canvas: Canvas, rivals: Rivals, box: tuple[float, float, float, float], cases: list[Case], named: bool) -> None:
     """One line of dots for each case, of one direction and one timing."""
     _, direction, timing = cases[0]
-    axes = canvas.axes(*box)
-    axes.set_xscale("log", base=2)
-    axes.minorticks_off()
-    axes.set_xlim(rivals.low, rivals.high)
+    axes = canvas.ratio_axes(box, rivals.low, rivals.high)
     axes.set_ylim(len(cases), 0)
-    powers = [2.0**power for power in range(-4, 8) if rivals.low <= 2.0**power <= rivals.high]
-    axes.set_xticks(powers, [f"{power:g}" for power in powers])
     middles = [place + 0.5 for place in range(len(cases))]
     axes.set_yticks(middles, [shape.replace("x", "×") for shape, *_ in cases] if named else [])
     axes.axvspan(rivals.low, 1, color=COLORS["panel"], linewidth=0, clip_on=False)

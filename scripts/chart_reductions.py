@@ -230,13 +230,8 @@ def reductions_shapes(sums: Record, maxima: Record) -> Chart:
 
 def draw_cases(canvas: Canvas, box: Box, cases: list[Case], peers: list[str], limits: tuple[float, float]) -> Axes:
     """A line for each case, its name above its dots."""
-    axes = canvas.axes(*box)
-    axes.set_xscale("log", base=2)
-    axes.minorticks_off()
-    axes.set_xlim(*limits)
+    axes = canvas.ratio_axes(box, *limits)
     axes.set_ylim(len(cases), 0)
-    powers = [2.0**power for power in range(-4, 8) if limits[0] <= 2.0**power <= limits[1]]
-    axes.set_xticks(powers, [f"{power:g}" for power in powers])
     axes.set_yticks([])
     axes.axvspan(limits[0], 1, color=COLORS["panel"], linewidth=0, clip_on=False)
     for place in range(len(cases) + 1):

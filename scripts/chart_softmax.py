@@ -119,13 +119,8 @@ def shapes(record: Record, op: str, name_of_op: str) -> Chart:
 def panel(canvas: Canvas, comparison: Comparison, box: tuple[float, float, float, float], cases: Sequence[Case]) -> None:
     """One line of dots for each case, of one direction and one timing."""
     _, _, direction, timing = cases[0]
-    axes = canvas.axes(*box)
-    axes.set_xscale("log", base=2)
-    axes.minorticks_off()
-    axes.set_xlim(comparison.low, comparison.high)
+    axes = canvas.ratio_axes(box, comparison.low, comparison.high)
     axes.set_ylim(len(cases), 0)
-    powers = [2.0**power for power in range(-4, 8) if comparison.low <= 2.0**power <= comparison.high]
-    axes.set_xticks(powers, [f"{power:g}" for power in powers])
     middles = [place + 0.5 for place in range(len(cases))]
     axes.set_yticks(middles, [f"{shape.replace('x', '×')} {dtype}" for shape, dtype, _, _ in cases] if direction == "fwd" else [])
     axes.axvspan(comparison.low, 1, color=COLORS["panel"], linewidth=0, clip_on=False)

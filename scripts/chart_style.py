@@ -132,6 +132,17 @@ class Canvas:
         axes.minorticks_off()
         return axes
 
+    def ratio_axes(self, box: tuple[float, float, float, float], low: float, high: float) -> Axes:
+        """Axes for ratios, logarithmic across. Numbers need some thirty pixels each: with fewer, every other power has one."""
+        axes = self.axes(*box)
+        axes.set_xscale("log", base=2)
+        axes.minorticks_off()
+        axes.set_xlim(low, high)
+        every = 1 if box[2] - box[0] >= 30 * math.log2(high / low) else 2
+        powers = [2.0**power for power in range(-4, 8) if power % every == 0 and low <= 2.0**power <= high]
+        axes.set_xticks(powers, [f"{power:g}" for power in powers])
+        return axes
+
     def text(self, x: float, y: float, words: str, color: str = "ink", **options: Any) -> None:
         """Words whose baseline begins at (x, y), unless `ha` says otherwise, on ground of their own."""
         options |= {"color": COLORS[color], "fontsize": self.variant.text, "gid": GROUND}

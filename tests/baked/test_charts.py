@@ -310,6 +310,19 @@ def test_the_smallest_type_of_the_narrow_drawing_is_legible(drawn):
     assert min(sizes) * 360 / float(root.attrib["viewBox"].split()[2]) >= 11
 
 
+@pytest.mark.parametrize("path", sorted(records.BAKED.glob("*/charts/*_shapes.*.svg")), ids=lambda path: path.stem)
+def test_the_numbers_of_a_scale_stand_apart(path):
+    lines: dict[str, list[tuple[float, str]]] = {}
+    for text in ElementTree.parse(path).iter(f"{SVG}text"):
+        if re.fullmatch(r"[\d.,]+×?", text.text or ""):
+            lines.setdefault(text.attrib["y"], []).append((float(text.attrib["x"]), text.text or ""))
+    assert lines
+    assert lines
+    for numbers in map(sorted, lines.values()):
+        for (left, first), (right, second) in zip(numbers, numbers[1:], strict=False):
+            assert right - left > 6 * (len(first) + len(second)) / 2, f"{first} runs into {second}"
+
+
 def test_a_record_without_what_a_chart_needs_is_named():
     without = {**RECORDS, "fused_softmax/traffic": {**RECORDS["fused_softmax/traffic"], "extra": {}}}
     with pytest.raises(records.RecordError, match=r"softmax_traffic cannot be drawn: fused_softmax/traffic lacks 'matrix_bytes'"):
