@@ -18,7 +18,7 @@ def define_env(env):
     from mkdocs_jupyter.config import settings  # the build's alone: charts take their formats from here, too
 
     settings.templates_dir = str(TEMPLATES)
-    from scripts import twins  # the same holds for what reads the pages for their twins
+    from scripts.pages import llms_txt as twins  # the same holds for what reads the pages for their twins
 
     twins.read_less()
     # What is loaded by now stays, and a page's thousands of elements would set the collector off again and again.

@@ -5,24 +5,24 @@ interpreter is on (`TRITON_INTERPRET=1` before triton is first imported). Where 
 a graph, each becomes one operator of `torch.ops.blockwise`.
 """
 
+from kernels.activations.geglu import geglu
+from kernels.activations.gelu import gelu
+from kernels.activations.swiglu import swiglu
 from kernels.add import add
-from kernels.cross_entropy import cross_entropy
-from kernels.dropout import dropout
-from kernels.geglu import geglu
-from kernels.gelu import gelu
-from kernels.histogram import histogram
-from kernels.in_graphs import IN_GRAPHS
-from kernels.layer_norm import layer_norm
+from kernels.cross_entropy.cross_entropy import cross_entropy
+from kernels.dropout.dropout import dropout
 from kernels.layer_norm_linear import layer_norm_linear
-from kernels.matmul import matmul
-from kernels.max import max
-from kernels.operators import recorded
-from kernels.rms_norm import rms_norm
-from kernels.rotary_embedding import rotary_embedding
-from kernels.scaled_matmul import scaled_matmul
-from kernels.softmax import softmax
-from kernels.sum import sum
-from kernels.swiglu import swiglu
+from kernels.matmul.matmul import matmul
+from kernels.matmul.scaled_matmul import scaled_matmul
+from kernels.norm.layer_norm import layer_norm
+from kernels.norm.rms_norm import rms_norm
+from kernels.operators.in_graphs import IN_GRAPHS
+from kernels.operators.register import operator_in_graph
+from kernels.reductions.histogram import histogram
+from kernels.reductions.max import max
+from kernels.reductions.sum import sum
+from kernels.rotary_embedding.rotary_embedding import rotary_embedding
+from kernels.softmax.softmax import softmax
 
 __all__ = [
     "add",
@@ -44,4 +44,4 @@ __all__ = [
 ]
 __version__ = "0.1.0"
 
-globals().update({name: recorded(globals()[name], in_graph) for name, in_graph in IN_GRAPHS.items()})
+globals().update({name: operator_in_graph(globals()[name], in_graph) for name, in_graph in IN_GRAPHS.items()})

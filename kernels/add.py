@@ -10,7 +10,7 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.arguments import check_float_tensor, check_same_device, on_device_of
+from kernels.common.arguments import check_float_tensor, check_same_device, on_device_of
 
 
 # --8<-- [start:kernel]

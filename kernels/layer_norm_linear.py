@@ -10,13 +10,13 @@ from collections.abc import Callable
 
 import torch
 
-from kernels.arguments import check_float_tensor, check_same_device, several_gpus
-from kernels.matmul import Matmul, matmul_forward
-from kernels.matmul_epilogue import Finish
-from kernels.matmul_plan import matmul_plan
-from kernels.matmul_routes import MOST_LAUNCHES, matmul_planned
-from kernels.norm import NORM_FORWARD, Norm, check_norm_arguments, norm_forward, norm_route
-from kernels.norm_forward import norm_tile_launch
+from kernels.common.arguments import check_float_tensor, check_same_device, several_gpus
+from kernels.matmul.dispatch import MOST_LAUNCHES, prepare_launch
+from kernels.matmul.epilogue import Epilogue
+from kernels.matmul.matmul import Matmul, matmul_forward
+from kernels.matmul.plan import matmul_plan
+from kernels.norm.forward import norm_tile_launch
+from kernels.norm.norm import NORM_FORWARD, Norm, check_norm_arguments, norm_forward, norm_route
 
 
 def check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps) -> None:
@@ -78,13 +78,13 @@ def layer_norm_linear_pair(x, ln_weight, ln_bias, weight, bias) -> Callable:
         norm = norm_tile_launch(*x.shape, x.stride(0), normal.stride(0), x.element_size(), True)
     else:
         norm = NORM_FORWARD[route]
-    product = matmul_planned(normal, weight.t(), x.new_empty(y_shape), Finish(None, bias), matmul_plan(normal, weight.t()))
+    product = prepare_launch(normal, weight.t(), x.new_empty(y_shape), Epilogue(None, bias), matmul_plan(normal, weight.t()))
     beside = torch.empty_like if x.is_contiguous() else lambda x: x.new_empty(x.shape)
 
     def pair(x, ln_weight, ln_bias, weight, bias, eps):
         normal, y = beside(x), x.new_empty(y_shape)
         norm(x, ln_weight, ln_bias, normal, None, None, float(eps))
-        product(normal, weight.t(), y, Finish(None, bias))
+        product(normal, weight.t(), y, Epilogue(None, bias))
         return y
 
     if not several_gpus():

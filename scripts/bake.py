@@ -34,8 +34,10 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import archive, labs, programs, records
-from scripts.environment import environment, machine_name
+from scripts import labs
+from scripts.baking import archive
+from scripts.provenance import programs, records
+from scripts.provenance.environment import environment, machine_name
 
 LIMIT_SECONDS = 900
 # How the tools of Compute Sanitizer end what they say; racecheck counts hazards, and calls the certain ones errors.
@@ -179,7 +181,7 @@ class Bake:
         if record["kind"] == "lab":
             return labs.is_of_these_cells(record)
         if record["kind"] == "compiled":
-            from scripts.specimens import SPECIMENS
+            from scripts.launches import SPECIMENS
 
             asked = {specimen.name: specimen.launch for specimen in SPECIMENS if specimen.function == record["name"]}
             return {entry["specimen"]: entry["launch"] for entry in record["specimens"]} == asked
@@ -193,7 +195,7 @@ class Bake:
 
     def gate_code(self) -> str:
         """The hash of every file that the gate depends on: the library, its tests, and what they compile."""
-        folders = ("kernels", "tests/kernels", "scripts/specimens")
+        folders = ("kernels", "tests/kernels", "scripts/launches")
         files = [path for folder in folders for path in sorted((records.ROOT / folder).glob("*.py"))]
         return hashlib.sha256(b"".join(hashlib.sha256(path.read_bytes()).digest() for path in files)).hexdigest()
 

@@ -14,32 +14,68 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import (
-    chart_activations,
-    chart_autograd,
-    chart_autotune,
-    chart_block_model,
-    chart_curves,
-    chart_fusing,
-    chart_ladder,
-    chart_landscape,
-    chart_losses,
-    chart_masking,
-    chart_matmul_ladder,
-    chart_memory,
-    chart_norms,
-    chart_patterns,
-    chart_precision,
-    chart_products,
-    chart_reductions,
-    chart_softmax,
-    chart_tile_order,
-    chart_why,
-    records,
+from scripts.drawing import curves as chart_curves
+from scripts.drawing.chapters import (
+    activations as chart_activations,
 )
-from scripts.chart_data import Chart, Record
-from scripts.chart_style import NARROW, WIDE, page_style
-from scripts.chart_svg import to_svg
+from scripts.drawing.chapters import (
+    autograd as chart_autograd,
+)
+from scripts.drawing.chapters import (
+    autotune as chart_autotune,
+)
+from scripts.drawing.chapters import (
+    block_model as chart_block_model,
+)
+from scripts.drawing.chapters import (
+    fusing as chart_fusing,
+)
+from scripts.drawing.chapters import (
+    landscape as chart_landscape,
+)
+from scripts.drawing.chapters import (
+    masking as chart_masking,
+)
+from scripts.drawing.chapters import (
+    matmul_ladder as chart_matmul_ladder,
+)
+from scripts.drawing.chapters import (
+    memory as chart_memory,
+)
+from scripts.drawing.chapters import (
+    norms as chart_norms,
+)
+from scripts.drawing.chapters import (
+    patterns as chart_patterns,
+)
+from scripts.drawing.chapters import (
+    peer_ratios as chart_losses,
+)
+from scripts.drawing.chapters import (
+    precision as chart_precision,
+)
+from scripts.drawing.chapters import (
+    products as chart_products,
+)
+from scripts.drawing.chapters import (
+    reductions as chart_reductions,
+)
+from scripts.drawing.chapters import (
+    softmax as chart_softmax,
+)
+from scripts.drawing.chapters import (
+    softmax_ladder as chart_ladder,
+)
+from scripts.drawing.chapters import (
+    tile_order as chart_tile_order,
+)
+from scripts.drawing.chapters import (
+    why_kernels as chart_why,
+)
+from scripts.drawing.data import Chart, Record
+from scripts.drawing.style import NARROW, WIDE, page_style
+from scripts.drawing.svg import to_svg
+from scripts.provenance import records
 
 CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
     **chart_autograd.CHARTS,

@@ -26,8 +26,8 @@ from types import ModuleType
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts.records import ROOT
-from scripts.specimens import SPECIMENS, Specimen
+from scripts.launches import SPECIMENS, Specimen
+from scripts.provenance.records import ROOT
 
 # A jitted function, its arguments by name, and the compiler's options.
 Launch = tuple[Any, dict[str, Any], dict[str, Any]]

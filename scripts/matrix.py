@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import programs, records
 from scripts.compile import TARGETS, compile_all
-from scripts.specimens import SPECIMENS, Specimen
+from scripts.launches import SPECIMENS, Specimen
+from scripts.provenance import programs, records
 
 NVIDIA = ["sm_80", "sm_90", "sm_100", "sm_120"]
 AMD = ["gfx942"]
@@ -33,7 +33,7 @@ MAX_THREADS = 1024
 SAMPLE = 6
 VERSIONS = """
 import json, numpy, pytest
-from scripts.environment import environment
+from scripts.provenance.environment import environment
 print(json.dumps({"environment": environment(cpu=True), "numpy": numpy.__version__, "pytest": pytest.__version__}))
 """
 

@@ -38,10 +38,11 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import matrix, programs, records
-from scripts.environment import environment
-from scripts.mutants import Mutant, mutants
-from scripts.specimens import SPECIMENS
+from scripts import matrix
+from scripts.launches import SPECIMENS
+from scripts.mutation.mutants import Mutant, mutants
+from scripts.provenance import programs, records
+from scripts.provenance.environment import environment
 
 EQUIVALENTS = records.ROOT / "tests/kernels/equivalents.txt"
 COPIED: tuple[str, ...] = (
@@ -55,7 +56,7 @@ COPIED: tuple[str, ...] = (
 )
 COPIED += ("tests/language.py", "tests/needs.py", "pyproject.toml")
 # What Triton's interpreter does not run, so that no test could notice anything here.
-UNSEEN = {"kernels/matmul_gluon.py"}
+UNSEEN = {"kernels/matmul/gluon.py"}
 # How long the tests may take on a mutant, as a multiple of what they take without one, and in seconds beyond that.
 TIMES, SECONDS = 5, 20
 NOTHING_RAN = 5  # how pytest ends then
@@ -71,7 +72,7 @@ FIRST = 12
 def code(module: str) -> list[str]:
     """The module, whose siblings the hash follows, its tests, and what changes it."""
     tests = [*programs.tests_of(module), "tests/kernels/numerics.py", "tests/interpreter.py"]
-    return [f"kernels/{module}.py", *tests, "scripts/mutants.py"]
+    return [f"kernels/{module}.py", *tests, "scripts/mutation/mutants.py"]
 
 
 def files(module: str) -> list[str]:

@@ -21,21 +21,15 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import lab_pages, programs, records, results
+from scripts import lab_pages
+from scripts.pages import peers as results
+from scripts.provenance import programs, records
 
 DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
 CSV_COLUMNS += ["bytes", "flops", "commit", "measured_at"]
 NAMED = re.compile(r'programs/([\w/-]+)\.py|data-program="([\w/-]+)"')  # how a page names a program
 TO_ROOT = "../../"  # every page that shows a chart or a trace lies two folders deep
-
-
-def primary_machine() -> str:
-    """The machine whose numbers the pages show, as mkdocs.yml names it."""
-    match = re.search(r"^  primary: (\S+)$", (records.ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
-    if not match:
-        raise records.RecordError("mkdocs.yml: extra.primary names no machine")
-    return match.group(1)
 
 
 def machines() -> list[str]:
@@ -209,13 +203,6 @@ def cell_text(cell: Any) -> str:
     )
 
 
-def measured_on(environment: dict[str, Any], *dates: str) -> str:
-    """The machine, the versions and the date of a measurement, as a caption ends; the dates, where there were several."""
-    labels = {"driver": "driver", "cuda": "CUDA", "torch": "torch", "triton": "Triton"}
-    versions = ", ".join(f"{label} {environment[key]}" for key, label in labels.items())
-    return f"Measured on an {environment['gpu']}, {versions}, {' and '.join(dates or [environment['measured_at'][:10]])}."
-
-
 def write_checked() -> None:
     """The line at a chapter's end that says with what it was checked."""
     newest: dict[str, dict[str, Any]] = {}
@@ -336,7 +323,7 @@ def write_traces() -> None:
 
 def write_dances() -> None:
     """The dance between memory and chip: recorded runs, with the times of the machine whose numbers the text gives."""
-    from scripts import dance
+    from scripts.pages import memory_traffic as dance
 
     rows = measured(primary_machine()) if primary_machine() in machines() else []
     for name, picture in dance.DANCES.items():
@@ -348,7 +335,7 @@ def write_dances() -> None:
 
 def write_tile_order() -> None:
     """The order of tiles: the kernel's own map, with what the machine measured of it whose numbers the text gives."""
-    from scripts import tile_order
+    from scripts.pages import tile_order
 
     order, groups = tile_order.read("cpu", tile_order.ORDER), tile_order.read(primary_machine(), tile_order.GROUPS)
     if order:  # before the first bake there is nothing to picture
@@ -360,7 +347,7 @@ def write_tile_order() -> None:
 
 def write_picker() -> None:
     """The configuration picker: its data, and its element, of the machine whose numbers the text gives."""
-    from scripts import picker
+    from scripts.pages import picker
 
     path = records.record_path(primary_machine(), "program", picker.NAME)
     if not path.exists():
@@ -374,7 +361,7 @@ def write_picker() -> None:
 
 def write_chooser() -> None:
     """The chooser of a stack: its data and its element. What has no record of this machine says so."""
-    from scripts import chooser, chooser_element
+    from scripts.pages import chooser, chooser_element
 
     given = chooser.data(primary_machine())
     records.write_text(DOCS / "data" / "chooser.json", json.dumps(given, ensure_ascii=False, separators=(",", ":")) + "\n")

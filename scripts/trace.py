@@ -1,4 +1,4 @@
-"""Recorded executions: record the runs of `scripts/traced/`, and turn a recording into a piece of a page.
+"""Recorded executions: record the runs of `scripts/recording/cases/`, and turn a recording into a piece of a page.
 
     python scripts/trace.py
 
@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts import records
-from scripts.environment import environment
+from scripts.provenance import records
+from scripts.provenance.environment import environment
 
-RECORDER, TRACED = "scripts/recorder.py", "scripts/traced"
+RECORDER, TRACED = "scripts/recording/recorder.py", "scripts/recording/cases"
 MOST_PROGRAMS = 8
 Record = dict[str, Any]
 
@@ -49,7 +49,7 @@ def runs() -> list[tuple[str, list[str]]]:
 def record(name: str) -> Record:
     """Execute one run under the interpreter and return what a record of it holds."""
     variables = os.environ | {"TRITON_INTERPRET": "1", "PYTHONPATH": str(records.ROOT)}
-    command = [sys.executable, "-m", "scripts.recorder", name]
+    command = [sys.executable, "-m", "scripts.recording.recorder", name]
     result = subprocess.run(command, cwd=records.ROOT, env=variables, capture_output=True, text=True)
     if result.returncode != 0:
         raise RuntimeError(f"traces/{name}: the recorder ended with status {result.returncode}\n{result.stderr.strip()}")
@@ -68,7 +68,7 @@ def write_traces() -> None:
 
 
 def unrolled(coded: list[list[Any]]) -> list[list[Any]]:
-    """Runs without repeats; see scripts/recorder.py for how they are coded."""
+    """Runs without repeats; see scripts/recording/recorder.py for how they are coded."""
     found = []
     for item in coded:
         if isinstance(item[2], list):

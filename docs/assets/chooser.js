@@ -1,5 +1,5 @@
 // <stack-chooser>: one pattern with every tool. The element comes with a section for each pattern: its sentence, effort against speed, and a table.
-// Without scripts all of them stand there. Here a reader chooses one. scripts/chooser_element.py writes it, each figure a record's own.
+// Without scripts all of them stand there. Here a reader chooses one. scripts/pages/chooser_element.py writes it, each figure a record's own.
 
 import { choice, choices } from "./explorer.js";
 

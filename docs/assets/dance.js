@@ -1,7 +1,7 @@
 // <memory-dance>: blocks travelling between memory and chip, as recorded runs with blocks of several sizes say.
 //
 // A page writes  --8<-- "docs/generated/dances/add.html"  (or matmul.html). scripts/prepare.py makes that piece from the
-// traces of scripts/traced/dances.py and, where a GPU has measured snippets/memory/trips.py and tiled_matmul.py, their
+// traces of scripts/recording/cases/dances.py and, where a GPU has measured snippets/memory/trips.py and tiled_matmul.py, their
 // times. Without scripts it is a still picture and the ledger; with them the picture moves and the ledger stays.
 // Trips and bytes are counted here from the recorded events, never from the ledger.
 

@@ -1,5 +1,5 @@
 // <config-picker>: one product in Triton and in CUDA C++. A reader chooses a shape and a configuration; both texts change where they differ,
-// and what was measured stands beside them. scripts/picker.py writes the element with its still picture, and the data, a record's own.
+// and what was measured stands beside them. scripts/pages/picker.py writes the element with its still picture, and the data, a record's own.
 
 import { choice, choices, safe } from "./explorer.js";
 

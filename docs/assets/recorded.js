@@ -15,7 +15,7 @@ export const expand = (runs) => runs.flatMap(([first, count, step]) => range(cou
 export const lanesIn = (event, state) => event.lanes.reduce((sum, run) => sum + (run[0] === state ? run[2] : 0), 0);
 export const isAccess = (event) => /^(load|store|atomic)/.test(event.op);
 
-// Rows of a block that repeat with a constant shift are coded once, see scripts/recorder.py.
+// Rows of a block that repeat with a constant shift are coded once, see scripts/recording/recorder.py.
 export const unroll = (coded) => coded?.flatMap((item) => Array.isArray(item[2])
   ? range(item[0]).flatMap((turn) => item[2].map((run) => run.with(-3, run.at(-3) + turn * item[1])))
   : [item]);

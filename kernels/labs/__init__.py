@@ -7,6 +7,6 @@ On a CPU the kernel runs under Triton's interpreter, and every lane of every loa
 """
 
 from kernels.labs.checker import Verdict, check
-from kernels.labs.tasks import TASKS
+from kernels.labs.tasks.tasks import TASKS
 
 __all__ = ["TASKS", "Verdict", "check"]

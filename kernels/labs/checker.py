@@ -6,11 +6,11 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from kernels.labs.errors import explain
-from kernels.labs.idle import remark
-from kernels.labs.judge import judge, watch_of, with_infinities
-from kernels.labs.tasks import TASKS
-from kernels.labs.timing import against_peer
+from kernels.labs.diagnose.errors import explain
+from kernels.labs.diagnose.idle import remark
+from kernels.labs.diagnose.judge import judge, watch_of, with_infinities
+from kernels.labs.diagnose.timing import against_peer
+from kernels.labs.tasks.tasks import TASKS
 
 # How many cases are run again with infinities in the lanes that no `other` fills. If such lanes matter, the first one shows it.
 TWICE = 3

@@ -8,7 +8,8 @@ if not torch.cuda.is_available():
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
 # --8<-- [start:autocast]
-from kernels.softmax import softmax, softmax_backward, softmax_forward
+from kernels.softmax import softmax
+from kernels.softmax.softmax import softmax_backward, softmax_forward
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 

@@ -14,7 +14,7 @@ import triton.language as tl
 # --8<-- [end:imports]
 
 # --8<-- [start:function]
-from kernels.softmax import softmax_row, softmax_row_backward
+from kernels.softmax.softmax import softmax_row, softmax_row_backward
 
 
 class RowSoftmax(torch.autograd.Function):

@@ -14,7 +14,8 @@ warnings.filterwarnings("ignore", message="Input #0 requires gradient and is not
 # --8<-- [start:gradcheck]
 from torch.autograd import gradcheck
 
-from kernels.softmax import softmax, softmax_forward
+from kernels.softmax import softmax
+from kernels.softmax.softmax import softmax_forward
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(3, 7, device=device, requires_grad=True)

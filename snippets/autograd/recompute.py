@@ -10,8 +10,8 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.benchmark import Benchmark
-from kernels.softmax import softmax_row_backward
+from kernels.tools.benchmark import Benchmark
+from kernels.softmax.softmax import softmax_row_backward
 
 
 # --8<-- [start:recompute]

@@ -8,7 +8,8 @@ if not torch.cuda.is_available():
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
 # --8<-- [start:saved]
-from kernels.softmax import softmax, softmax_reference
+from kernels.softmax import softmax
+from kernels.softmax.softmax import softmax_reference
 
 
 def kept(function, x):

@@ -9,7 +9,8 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 # --8<-- [start:streams]
-from kernels.softmax import softmax, softmax_row
+from kernels.softmax import softmax
+from kernels.softmax.softmax import softmax_row
 
 side = torch.cuda.Stream()
 values = torch.randn(1000, 1000, device="cuda")

@@ -8,7 +8,7 @@ if not torch.cuda.is_available():
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
 # --8<-- [start:strided_gradient]
-from kernels.softmax import softmax_row, softmax_row_backward
+from kernels.softmax.softmax import softmax_row, softmax_row_backward
 
 
 class Trusting(torch.autograd.Function):

@@ -10,7 +10,8 @@ if not torch.cuda.is_available():
 # --8<-- [start:twice]
 from torch.autograd.function import once_differentiable
 
-from kernels.softmax import softmax, softmax_backward, softmax_forward
+from kernels.softmax import softmax
+from kernels.softmax.softmax import softmax_backward, softmax_forward
 
 
 class Plain(torch.autograd.Function):

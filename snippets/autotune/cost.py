@@ -18,7 +18,7 @@ import time
 import triton
 import triton.language as tl
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 
 launches = 0
 

@@ -16,7 +16,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 
 CHILD = '''
 import sys

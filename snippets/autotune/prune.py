@@ -30,7 +30,7 @@ def pruned_product_kernel(
 
 
 # --8<-- [start:prune]
-SHARED = 232448  # bytes that one program may have on an H200; python -m kernels.hardware says yours
+SHARED = 232448  # bytes that one program may have on an H200; python -m kernels.tools.hardware says yours
 MULTIPROCESSORS = 132
 
 

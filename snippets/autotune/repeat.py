@@ -13,7 +13,7 @@ import time
 import triton
 import triton.language as tl
 
-from kernels.benchmark import alternate, keep, quantiles
+from kernels.tools.benchmark import alternate, keep, quantiles
 
 BUDGET = 45  # seconds
 

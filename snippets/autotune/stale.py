@@ -11,7 +11,7 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.benchmark import alternate, keep, quantiles
+from kernels.tools.benchmark import alternate, keep, quantiles
 
 
 @triton.jit

@@ -11,7 +11,7 @@ if not torch.cuda.is_available():
 import contextlib
 import io
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 
 # --8<-- [start:survives]
 import triton

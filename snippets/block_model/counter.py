@@ -11,7 +11,7 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 
 
 # --8<-- [start:counter]

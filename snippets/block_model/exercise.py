@@ -4,7 +4,7 @@ import triton
 import triton.language as tl
 from triton.runtime import JITFunction, driver
 
-from kernels.compiling import NoGPU
+from kernels.tools.compile_only import NoGPU
 
 if not torch.cuda.is_available():
     print("No CUDA device found: the kernels are compiled for an H200. Nothing runs, not even the interpreter.")

@@ -5,7 +5,7 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.compiling import compile_only
+from kernels.tools.compile_only import compile_only
 
 if not torch.cuda.is_available():
     print("No CUDA device found: the kernels are compiled for an H200. Nothing runs, not even the interpreter.")

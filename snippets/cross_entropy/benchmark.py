@@ -10,7 +10,7 @@ if not torch.cuda.is_available():
 
 import torch.nn.functional as F
 
-from kernels.benchmark import Benchmark, alternate, capture, quantiles
+from kernels.tools.benchmark import Benchmark, alternate, capture, quantiles
 from kernels.cross_entropy import cross_entropy
 
 try:

@@ -16,7 +16,7 @@ import time
 import torch
 # --8<-- [end:imports]
 
-from kernels.benchmark import TOLERANCE
+from kernels.tools.benchmark import TOLERANCE
 
 
 # --8<-- [start:lines]

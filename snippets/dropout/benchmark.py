@@ -13,7 +13,7 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 
-from kernels.benchmark import Benchmark
+from kernels.tools.benchmark import Benchmark
 from kernels.dropout import dropout
 
 torch._functorch.config.donated_buffer = False  # a compiled backward is called more than once here

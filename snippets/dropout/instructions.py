@@ -13,9 +13,9 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 # --8<-- [start:instructions]
-from kernels.philox import philox_bits
+from kernels.dropout.philox import philox_bits
 
 
 @triton.jit

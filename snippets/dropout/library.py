@@ -9,7 +9,8 @@ if not torch.cuda.is_available():
 
 
 # --8<-- [start:call]
-from kernels.dropout import dropout, dropout_reference
+from kernels.dropout import dropout
+from kernels.dropout.dropout import dropout_reference
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(30, 500, device=device)

@@ -12,7 +12,7 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.philox import philox_words
+from kernels.dropout.philox import philox_words
 
 
 @triton.jit

@@ -9,7 +9,7 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 from kernels.add import add
-from kernels.benchmark import Benchmark
+from kernels.tools.benchmark import Benchmark
 
 benchmark = Benchmark()
 cases = [(2**k, torch.float32) for k in range(14, 29, 2)]

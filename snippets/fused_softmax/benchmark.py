@@ -10,8 +10,9 @@ if not torch.cuda.is_available():
 
 import torch._functorch.config
 
-from kernels.benchmark import Replayed
-from kernels.softmax import softmax, softmax_route
+from kernels.tools.benchmark import Replayed
+from kernels.softmax import softmax
+from kernels.softmax.softmax import softmax_route
 
 try:
     from liger_kernel.transformers.functional import liger_softmax

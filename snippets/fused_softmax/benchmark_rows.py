@@ -8,8 +8,9 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import Benchmark
-from kernels.softmax import softmax, softmax_route, softmax_row
+from kernels.tools.benchmark import Benchmark
+from kernels.softmax import softmax
+from kernels.softmax.softmax import softmax_route, softmax_row
 
 try:
     from liger_kernel.transformers.functional import liger_softmax

@@ -13,7 +13,7 @@ import triton
 import triton.language as tl
 # --8<-- [end:imports]
 
-from kernels.softmax import softmax_kernel
+from kernels.softmax.softmax import softmax_kernel
 
 # --8<-- [start:launch]
 device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -9,7 +9,8 @@ if not torch.cuda.is_available():
 
 
 # --8<-- [start:lengths]
-from kernels.softmax import softmax, softmax_route
+from kernels.softmax import softmax
+from kernels.softmax.softmax import softmax_route
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 for n_columns in (1, 100, 5000, 40000):

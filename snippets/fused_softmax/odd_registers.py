@@ -8,8 +8,8 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import alternate, keep, quantiles
-from kernels.softmax_short import softmax_short_backward_kernel
+from kernels.tools.benchmark import alternate, keep, quantiles
+from kernels.softmax.short import softmax_short_backward_kernel
 
 rows, columns = 8192, 5001
 y = torch.softmax(torch.randn(rows, columns, device="cuda"), dim=-1).bfloat16()
@@ -19,7 +19,7 @@ expected = torch.ops.aten._softmax_backward_data(dy, y, -1, y.dtype)
 
 # --8<-- [start:launches]
 lengths = (columns, columns, columns, rows, columns)
-meta = {"ROWS": 1, "BLOCK": 8192, "FULL": False, "VECTOR": 1, "AGAIN": False}
+meta = {"ROWS": 1, "BLOCK": 8192, "EVEN": False, "VECTOR": 1, "RELOAD": False}
 
 
 def launch(num_warps, most):

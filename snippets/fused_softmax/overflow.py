@@ -10,7 +10,7 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.softmax import softmax_kernel
+from kernels.softmax.softmax import softmax_kernel
 
 
 # --8<-- [start:overflow]

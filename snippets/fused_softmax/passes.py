@@ -5,7 +5,7 @@ import torch
 # --8<-- [start:passes]
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from kernels.softmax import softmax_reference
+from kernels.softmax.softmax import softmax_reference
 
 
 class CountTraffic(TorchDispatchMode):

@@ -9,7 +9,7 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 
-from kernels.softmax import softmax_kernel
+from kernels.softmax.softmax import softmax_kernel
 
 # --8<-- [start:registers]
 lengths = [2**k for k in range(10, 18)]

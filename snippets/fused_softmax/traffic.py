@@ -11,9 +11,10 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 # --8<-- [start:traffic]
-from kernels.softmax import softmax, softmax_reference
+from kernels.softmax import softmax
+from kernels.softmax.softmax import softmax_reference
 
 WAYS = {
     "unfused": softmax_reference,

@@ -11,7 +11,7 @@ if not torch.cuda.is_available():
 import torch._functorch.config
 import torch.nn.functional as F
 
-from kernels.benchmark import Benchmark
+from kernels.tools.benchmark import Benchmark
 from kernels.layer_norm_linear import layer_norm_linear
 
 torch._functorch.config.donated_buffer = False  # a compiled backward is called more than once here

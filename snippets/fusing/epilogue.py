@@ -9,7 +9,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
 
-from kernels.benchmark import Benchmark, keep
+from kernels.tools.benchmark import Benchmark, keep
 
 # --8<-- [start:imports]
 import torch
@@ -17,9 +17,10 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 
-from kernels.activation import activated
-from kernels.gelu import gelu
-from kernels.matmul import matmul, matmul_reference
+from kernels.activations.activation import activated
+from kernels.activations import gelu
+from kernels.matmul import matmul
+from kernels.matmul.matmul import matmul_reference
 # --8<-- [end:imports]
 
 # --8<-- [start:check]

@@ -9,7 +9,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
 
-from kernels.benchmark import Benchmark, keep
+from kernels.tools.benchmark import Benchmark, keep
 
 # --8<-- [start:imports]
 import torch
@@ -18,7 +18,7 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from kernels.layer_norm import layer_norm
+from kernels.norm import layer_norm
 from kernels.layer_norm_linear import layer_norm_linear
 from kernels.matmul import matmul
 # --8<-- [end:imports]
@@ -40,7 +40,7 @@ def row_moments_kernel(x_ptr, mean_ptr, rstd_ptr, K, eps, BLOCK: tl.constexpr):
 @triton.jit
 def folded_linear_kernel(
     x_desc, w_desc, y_desc, y_ptr, mean_ptr, rstd_ptr, u_ptr, v_ptr, M, N, K,
-    WIDEN: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    UPCAST: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
     BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of y.
@@ -56,7 +56,7 @@ def folded_linear_kernel(
         for k in range(0, K, BLOCK_K):
             x = x_desc.load([row, k])  # [BLOCK_M, BLOCK_K], as it lies in memory
             w = w_desc.load([column, k]).T  # [BLOCK_K, BLOCK_N]
-            if WIDEN:
+            if UPCAST:
                 x, w = x.to(tl.float32), w.to(tl.float32)
             total = tl.dot(x, w, total, input_precision="ieee")
         rows, columns = row + tl.arange(0, BLOCK_M), column + tl.arange(0, BLOCK_N)
@@ -99,7 +99,7 @@ def folded_linear(x, folded, u, v, eps=1e-5, moments=None):
     tiles = tile_descriptor(x, rows, inner), tile_descriptor(folded, columns, inner), tile_descriptor(y, rows, columns)
     grid = (min(PROGRAMS, triton.cdiv(M, rows) * triton.cdiv(N, columns)),)
     sides = {"BLOCK_M": rows, "BLOCK_N": columns, "BLOCK_K": inner, "GROUP_M": 8}
-    options = {"WIDEN": not x.is_cuda, "num_warps": 8, "num_stages": 3}
+    options = {"UPCAST": not x.is_cuda, "num_warps": 8, "num_stages": 3}
     folded_linear_kernel[grid](*tiles, y, mean, rstd, u, v, M, N, K, **sides, **options)
     return y
 

@@ -9,8 +9,8 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
 
-from kernels.benchmark import Benchmark, keep
-from kernels.matmul import matmul_forward
+from kernels.tools.benchmark import Benchmark, keep
+from kernels.matmul.matmul import matmul_forward
 
 # --8<-- [start:kept]
 import torch

@@ -12,7 +12,7 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.benchmark import Benchmark, keep
+from kernels.tools.benchmark import Benchmark, keep
 from kernels.matmul import matmul
 
 # --8<-- [start:kernel]
@@ -22,7 +22,7 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 @triton.jit
 def residual_product_kernel(
     a_desc, b_desc, residual_ptr, c_ptr, M, N, K,
-    WIDEN: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    UPCAST: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
     BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
@@ -38,7 +38,7 @@ def residual_product_kernel(
         for k in range(0, K, BLOCK_K):
             a = a_desc.load([row, k])  # [BLOCK_M, BLOCK_K]
             b = b_desc.load([column, k]).T  # [BLOCK_K, BLOCK_N]
-            if WIDEN:
+            if UPCAST:
                 a, b = a.to(tl.float32), b.to(tl.float32)
             total = tl.dot(a, b, total)
         rows, columns = row + tl.arange(0, BLOCK_M), column + tl.arange(0, BLOCK_N)
@@ -58,7 +58,7 @@ def residual_product(a, weight, residual, programs):
     b_desc = TensorDescriptor(weight, [N, K], list(weight.stride()), [256, 64])
     grid = (min(programs, triton.cdiv(M, 128) * triton.cdiv(N, 256)),)
     sides = {"BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP_M": 8}
-    options = {"WIDEN": not a.is_cuda, "num_warps": 8, "num_stages": 3}
+    options = {"UPCAST": not a.is_cuda, "num_warps": 8, "num_stages": 3}
     residual_product_kernel[grid](a_desc, b_desc, residual, c, M, N, K, **sides, **options)
     return c
 

@@ -11,9 +11,9 @@ if not torch.cuda.is_available():
 import torch._functorch.config
 import torch.nn.functional as F
 
-from kernels.benchmark import Benchmark
-from kernels.geglu import geglu
-from kernels.swiglu import swiglu
+from kernels.tools.benchmark import Benchmark
+from kernels.activations import geglu
+from kernels.activations import swiglu
 
 try:
     from liger_kernel.ops.geglu import LigerGELUMulFunction

@@ -11,8 +11,8 @@ if not torch.cuda.is_available():
 import torch._functorch.config
 import torch.nn.functional as F
 
-from kernels.benchmark import Benchmark
-from kernels.gelu import gelu
+from kernels.tools.benchmark import Benchmark
+from kernels.activations import gelu
 
 torch._functorch.config.donated_buffer = False  # a compiled backward is called more than once here
 SHAPES = [(512, 4096), (8192, 4096), (8192, 14336), (32768, 14336), (8191, 4095)]

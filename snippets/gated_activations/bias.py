@@ -11,7 +11,7 @@ if not torch.cuda.is_available():
 # --8<-- [start:bias]
 import torch.nn.functional as F
 
-from kernels.gelu import gelu
+from kernels.activations import gelu
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(60, 96, device=device, requires_grad=True)

@@ -13,7 +13,7 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 
-from kernels.gelu import gelu
+from kernels.activations import gelu
 
 
 @triton.jit

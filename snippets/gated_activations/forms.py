@@ -9,7 +9,7 @@ if not torch.cuda.is_available():
 
 
 # --8<-- [start:forms]
-from kernels.gelu import gelu
+from kernels.activations import gelu
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.linspace(-6, 6, 12001, device=device)

@@ -11,7 +11,7 @@ if not torch.cuda.is_available():
 # --8<-- [start:halves]
 import torch.nn.functional as F
 
-from kernels.swiglu import swiglu
+from kernels.activations import swiglu
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 both = torch.randn(30, 1000, device=device)  # what one matrix product gives

@@ -11,7 +11,7 @@ if not torch.cuda.is_available():
 # --8<-- [start:kept]
 import torch.nn.functional as F
 
-from kernels.swiglu import swiglu
+from kernels.activations import swiglu
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 gate, up = torch.randn(2, 64, 256, device=device).requires_grad_().unbind()

@@ -11,11 +11,11 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 # --8<-- [start:traffic]
 import torch.nn.functional as F
 
-from kernels.swiglu import swiglu
+from kernels.activations import swiglu
 
 WAYS = {"eager": lambda gate, up: F.silu(gate) * up, "blockwise": swiglu}
 gate, up, dy = torch.randn(3, 8192, 14336, device="cuda").bfloat16()

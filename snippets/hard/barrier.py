@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 # --8<-- [end:imports]
 
-from kernels.benchmark import Benchmark, alternate, capture, keep, quantiles
+from kernels.tools.benchmark import Benchmark, alternate, capture, keep, quantiles
 
 
 # --8<-- [start:barrier]

@@ -10,7 +10,7 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.benchmark import Benchmark, keep
+from kernels.tools.benchmark import Benchmark, keep
 from snippets.cuda.compare import build, call, sound
 from snippets.hard.gluon_ring import gluon_sum
 

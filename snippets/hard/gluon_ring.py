@@ -7,7 +7,7 @@ from triton.experimental.gluon.language.nvidia.ampere import async_copy
 from triton.runtime import driver
 # --8<-- [end:imports]
 
-from kernels.compiling import NoGPU
+from kernels.tools.compile_only import NoGPU
 
 
 # --8<-- [start:kernel]

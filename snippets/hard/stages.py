@@ -15,7 +15,7 @@ from triton.backends.compiler import GPUTarget
 from triton.runtime import JITFunction, driver
 # --8<-- [end:imports]
 
-from kernels.compiling import compile_only
+from kernels.tools.compile_only import compile_only
 
 
 # --8<-- [start:product]

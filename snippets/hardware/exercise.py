@@ -1,7 +1,7 @@
 """The exercise's solution: what keeps a second program off the multiprocessor, and what would let it in."""
 
 # --8<-- [start:exercise]
-from kernels.hardware import programs_that_fit
+from kernels.tools.hardware import programs_that_fit
 
 limits = {
     "registers": 65536, "shared": 233472, "reserved": 1024, "threads": 2048, "programs": 32,

@@ -1,7 +1,7 @@
 """How many programs fit on a multiprocessor? Arithmetic with four limits; no GPU is needed."""
 
 # --8<-- [start:occupancy]
-from kernels.hardware import programs_that_fit
+from kernels.tools.hardware import programs_that_fit
 
 # What one multiprocessor of an H200 has; put in your own GPU's numbers.
 limits = {

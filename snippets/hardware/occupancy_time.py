@@ -9,8 +9,8 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import Benchmark
-from kernels.softmax import softmax_kernel
+from kernels.tools.benchmark import Benchmark
+from kernels.softmax.softmax import softmax_kernel
 
 benchmark = Benchmark()
 x = torch.randn(8192, 8192, device="cuda")

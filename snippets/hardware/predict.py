@@ -1,7 +1,7 @@
 """Predict how long operations take on a GPU of which two rates are known."""
 
 # --8<-- [start:predict]
-from kernels.hardware import least_us, ridge
+from kernels.tools.hardware import least_us, ridge
 
 copy, matmul = 1000e9, 100e12  # bytes and operations a second; yours stand on your sheet
 corner = ridge(matmul, copy)

@@ -13,9 +13,9 @@ import ctypes
 import triton
 import triton.language as tl
 
-from kernels.benchmark import keep
-from kernels.hardware import programs_that_fit
-from kernels.softmax import softmax_kernel
+from kernels.tools.benchmark import keep
+from kernels.tools.hardware import programs_that_fit
+from kernels.softmax.softmax import softmax_kernel
 
 
 @triton.jit

@@ -8,10 +8,10 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 
 # --8<-- [start:sheet]
-from kernels.hardware import hardware_sheet, sheet_text
+from kernels.tools.hardware import hardware_sheet, sheet_text
 
 found = hardware_sheet()
 print(sheet_text(found))

@@ -8,9 +8,9 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import Benchmark
+from kernels.tools.benchmark import Benchmark
 from kernels.matmul import matmul
-from kernels.matmul_plan import matmul_plan
+from kernels.matmul.plan import matmul_plan
 
 SQUARES = [(n, n, n) for n in (512, 1024, 2048, 3072, 4096, 6144, 8192)]
 # The linear layers of models of 8 and of 70 billion parameters, and a product with few terms.

@@ -11,9 +11,10 @@ if torch.cuda.get_device_capability() < (8, 9):
     print("needs: sm_89 (a GPU with 8-bit floats)")
     sys.exit(2)
 
-from kernels.benchmark import Benchmark
-from kernels.matmul_plan import matmul_plan
-from kernels.scaled_matmul import scaled_matmul, scaled_matmul_reference
+from kernels.tools.benchmark import Benchmark
+from kernels.matmul.plan import matmul_plan
+from kernels.matmul import scaled_matmul
+from kernels.matmul.scaled_matmul import scaled_matmul_reference
 
 SHAPES = [(n, n, n) for n in (1024, 2048, 4096, 8192)] + [(m, 8192, 8192) for m in (16, 64, 128)]
 

@@ -10,18 +10,18 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import keep
-from kernels.matmul_epilogue import Finish, described
-from kernels.matmul_hopper import descriptor, matmul_hopper
+from kernels.tools.benchmark import keep
+from kernels.matmul.epilogue import Epilogue, descriptor_factory
+from kernels.matmul.hopper import descriptor, matmul_hopper
 
 a, b, c = (torch.randn(1024, 1024, device="cuda").bfloat16() for _ in range(3))
 sides = {"BLOCK_M": 128, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8, "num_warps": 8, "num_stages": 4}
-finish = Finish()
+finish = Epilogue()
 launch = matmul_hopper(a, b, c, finish, "tf32", sides | {"DESCRIPTOR_STORE": True, "programs": 132})
 
 # --8<-- [start:ways]
 tiles = (a, 128, 64), (b, 64, 128), (c, 128, 128)
-of_a, of_b, of_c = (described(descriptor(*tile)) for tile in tiles)
+of_a, of_b, of_c = (descriptor_factory(descriptor(*tile)) for tile in tiles)
 ways = {
     "three asked for anew": lambda: [descriptor(*tile) for tile in tiles],
     "three made after the first": lambda: [of_a(a), of_b(b), of_c(c)],

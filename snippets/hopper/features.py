@@ -10,7 +10,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-from kernels.benchmark import Benchmark, keep
+from kernels.tools.benchmark import Benchmark, keep
 
 # --8<-- [start:imports]
 import re
@@ -23,7 +23,7 @@ from triton.runtime import JITFunction, driver
 from triton.tools.tensor_descriptor import TensorDescriptor
 # --8<-- [end:imports]
 
-from kernels.compiling import compile_only
+from kernels.tools.compile_only import compile_only
 
 
 # --8<-- [start:kernel]

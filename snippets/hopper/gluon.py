@@ -8,7 +8,7 @@ import re
 import torch
 from triton.runtime import driver
 
-from kernels.compiling import NoGPU
+from kernels.tools.compile_only import NoGPU
 
 # --8<-- [start:imports]
 from typing import Any
@@ -19,10 +19,10 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
-from kernels.matmul_epilogue import Finish, Launch, described, matmul_activated, matmul_tile
+from kernels.matmul.epilogue import Epilogue, Launch, descriptor_factory, matmul_activated, matmul_tile
 # --8<-- [end:imports]
 
-from kernels.matmul_gluon import gluon_descriptor, matmul_gluon, matmul_gluon_kernel
+from kernels.matmul.gluon import gluon_descriptor, matmul_gluon, matmul_gluon_kernel
 
 if not torch.cuda.is_available():
     print("No CUDA device found: the kernel is compiled and not run. Gluon has no interpreter.")
@@ -41,6 +41,6 @@ print("registers:", *sorted(set(map(int, re.findall(r"setmaxnreg\S+\s+(\d+)", pt
 
 if torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0):
     configuration = {"BLOCK_M": 192, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8, "num_warps": 4, "num_stages": 5, "programs": 4}
-    launch = matmul_gluon(a, b, c, Finish(), "tf32", configuration)
-    launch(a, b, c, Finish())
+    launch = matmul_gluon(a, b, c, Epilogue(), "tf32", configuration)
+    launch(a, b, c, Epilogue())
     print(torch.equal(c, (a.float() @ b.float()).bfloat16()))

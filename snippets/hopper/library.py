@@ -15,15 +15,15 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from kernels.arguments import INTERPRETED
-from kernels.arrivals import arrivals, findings, shared_key
-from kernels.matmul_epilogue import Finish, Launch, described, matmul_activated, matmul_finished, matmul_tile
-from kernels.matmul_hopper import descriptor
-from kernels.sizes import next_power_of_2
+from kernels.common.arguments import INTERPRETED
+from kernels.common.counters import arrival_counters, workspace, shared_key
+from kernels.matmul.epilogue import Epilogue, Launch, descriptor_factory, matmul_activated, matmul_finished, matmul_tile
+from kernels.matmul.hopper import descriptor
+from kernels.common.sizes import next_power_of_2
 # --8<-- [end:imports]
 
-from kernels.matmul_hopper import matmul_hopper
-from kernels.matmul_narrow import matmul_narrow
+from kernels.matmul.hopper import matmul_hopper
+from kernels.matmul.narrow import matmul_narrow
 
 # --8<-- [start:hopper]
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -32,7 +32,7 @@ b = torch.randint(-4, 5, (136, 328), device=device).half()
 c, bias = torch.empty(200, 328, device=device).half(), torch.arange(328, device=device).half()
 expected = (a.float() @ b.float() + bias).half()
 sides = {"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64, "GROUP_M": 8, "num_warps": 4, "num_stages": 3}
-finish = Finish(bias=bias)
+finish = Epilogue(bias=bias)
 for way in ({"DESCRIPTOR_STORE": True}, {"DESCRIPTOR_STORE": False}):
     launch = matmul_hopper(a, b, c, finish, "tf32", sides | way | {"programs": 4})
     launch(a, b, c.zero_(), finish)

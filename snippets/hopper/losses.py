@@ -11,7 +11,7 @@ if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0)
     sys.exit(2)
 
 from kernels.matmul import matmul
-from kernels.scaled_matmul import scaled_matmul
+from kernels.matmul import scaled_matmul
 
 
 def fast(a, b, scale_a, scale_b):

@@ -10,8 +10,8 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-from kernels.benchmark import Benchmark, keep
-from kernels.compiling import compile_only
+from kernels.tools.benchmark import Benchmark, keep
+from kernels.tools.compile_only import compile_only
 from kernels.matmul import matmul
 
 # --8<-- [start:imports]
@@ -30,19 +30,19 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 @triton.jit
 def few_rows_kernel(
     a_desc, b_desc, c_ptr, M, N, K,
-    TURNED: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, BLOCK_K: tl.constexpr,
+    TRANSPOSED: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program owns COLUMNS columns of c, in all of its rows.
     column = tl.program_id(0) * COLUMNS
-    total = tl.full((COLUMNS, ROWS) if TURNED else (ROWS, COLUMNS), 0.0, tl.float32)
+    total = tl.full((COLUMNS, ROWS) if TRANSPOSED else (ROWS, COLUMNS), 0.0, tl.float32)
     for k in range(0, K, BLOCK_K):
         a = a_desc.load([0, k])  # [ROWS, BLOCK_K]
         b = b_desc.load([k, column])  # [BLOCK_K, COLUMNS]
-        if TURNED:
+        if TRANSPOSED:
             total = tl.dot(b.T, a.T, total)  # [COLUMNS, ROWS]
         else:
             total = tl.dot(a, b, total)  # [ROWS, COLUMNS]
-    c = total.T if TURNED else total  # [ROWS, COLUMNS]
+    c = total.T if TRANSPOSED else total  # [ROWS, COLUMNS]
     rows, columns = tl.arange(0, ROWS), column + tl.arange(0, COLUMNS)  # [ROWS], [COLUMNS]
     mask = (rows < M)[:, None] & (columns < N)[None, :]
     tl.store(c_ptr + rows[:, None].to(tl.int64) * N + columns[None, :], c, mask=mask)
@@ -64,8 +64,8 @@ b = torch.randint(-4, 5, (512, 200), device=device).half()
 c = torch.empty(10, 200, device=device).half()
 expected = (a.float() @ b.float()).half()
 for turned in (False, True):
-    few_rows_kernel[(triton.cdiv(200, 64),)](*few_rows_arguments(a, b, c), TURNED=turned, **few_sides)
-    compiled = compile_only(few_rows_kernel, *few_rows_arguments(a, b, c), TURNED=turned, **few_sides)
+    few_rows_kernel[(triton.cdiv(200, 64),)](*few_rows_arguments(a, b, c), TRANSPOSED=turned, **few_sides)
+    compiled = compile_only(few_rows_kernel, *few_rows_arguments(a, b, c), TRANSPOSED=turned, **few_sides)
     found = re.findall(r"(mma\.sync|wgmma\.mma_async)\S*?(m\d+n\d+k\d+)", compiled.asm["ptx"])
     print("turned:" if turned else "straight:", torch.equal(c, expected), *set(found))
     #> straight: True ('mma.sync', 'm16n8k16')
@@ -76,7 +76,7 @@ for turned in (False, True):
 def product(a, b, turned):
     c = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device)
     few = few_rows_arguments(a, b, c)
-    few_rows_kernel[(triton.cdiv(b.shape[1], 64),)](*few, TURNED=turned, **few_sides)
+    few_rows_kernel[(triton.cdiv(b.shape[1], 64),)](*few, TRANSPOSED=turned, **few_sides)
     return c
 
 

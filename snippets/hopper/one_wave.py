@@ -8,11 +8,11 @@ if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0)
     print("needs: sm_90 (a GPU of compute capability 9.0)")
     sys.exit(2)
 
-from kernels.benchmark import Benchmark, keep
+from kernels.tools.benchmark import Benchmark, keep
 from kernels.matmul import matmul
-from kernels.matmul_epilogue import Finish
-from kernels.matmul_plan import MatmulPlan, matmul_plan
-from kernels.matmul_routes import matmul_planned
+from kernels.matmul.epilogue import Epilogue
+from kernels.matmul.plan import MatmulPlan, matmul_plan
+from kernels.matmul.dispatch import prepare_launch
 
 
 # --8<-- [start:ways]
@@ -21,7 +21,7 @@ def persistent(a, b, tile):
     names = ("BLOCK_M", "BLOCK_N", "BLOCK_K", "num_warps", "num_stages")
     configuration = dict(zip(names, tile, strict=True)) | {"GROUP_M": 8, "DESCRIPTOR_STORE": True, "programs": 132}
     c = a.new_empty(a.shape[0], b.shape[1])
-    matmul_planned(a, b, c, Finish(), MatmulPlan("hopper", configuration, "It is asked for."))(a, b, c, Finish())
+    prepare_launch(a, b, c, Epilogue(), MatmulPlan("hopper", configuration, "It is asked for."))(a, b, c, Epilogue())
     return c
 
 

@@ -8,12 +8,12 @@ if not torch.cuda.is_available():
     print("No CUDA device found: Triton's interpreter would run the kernels on the CPU.")
 
 # --8<-- [start:plan]
-from kernels.matmul_plan import planned
+from kernels.matmul.plan import choose_plan
 
 
 def fill(m, n, k, processors=132):
     """The kernel for rows of 16-bit floats, its tile, its tiles in c, and the share of multiprocessors at work."""
-    plan = planned(m, k, n, "half", "rows", "rows", "sm_90", processors)
+    plan = choose_plan(m, k, n, "half", "rows", "rows", "sm_90", processors)
     sides = list(plan.configuration.values())[:2]
     if plan.kernel == "narrow":
         m, n = max(m, n), min(m, n)  # the larger gives the rows

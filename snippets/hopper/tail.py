@@ -11,12 +11,12 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.benchmark import Benchmark, keep
+from kernels.tools.benchmark import Benchmark, keep
 from kernels.matmul import matmul
-from kernels.matmul_epilogue import Finish, matmul_tile
-from kernels.matmul_plan import MatmulPlan, hopper_plan
-from kernels.matmul_routes import matmul_planned
-from kernels.matmul_tiles import GLUON_TILE, NAMES
+from kernels.matmul.epilogue import Epilogue, matmul_tile
+from kernels.matmul.plan import MatmulPlan, hopper_plan
+from kernels.matmul.dispatch import prepare_launch
+from kernels.matmul.configs import GLUON_TILE, NAMES
 from snippets.hopper.tail_pieces import pieces_product, tile_descriptor
 
 
@@ -46,7 +46,7 @@ def tail_add(
 @triton.jit(do_not_specialize=["n_whole", "sharers"])
 def tail_kernel(
     a_desc, b_desc, c_desc, c_ptr, partial_ptr, arrived_ptr, M, N, K, n_whole, sharers,
-    FINISH: tl.constexpr, PARTS: tl.constexpr, WIDEN: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    FINISH: tl.constexpr, PARTS: tl.constexpr, UPCAST: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
     BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr, ROWS: tl.constexpr,
 ):
     # This program owns an even share of the terms of the last tiles, and every num_programs-th tile before them.
@@ -63,7 +63,7 @@ def tail_kernel(
         for k in range(begin, end, BLOCK_K):
             a = a_desc.load([pid_m * BLOCK_M, k])  # [BLOCK_M, BLOCK_K]
             b = b_desc.load([k, pid_n * BLOCK_N])  # [BLOCK_K, BLOCK_N]
-            if WIDEN:
+            if UPCAST:
                 a, b = a.to(tl.float32), b.to(tl.float32)
             total = tl.dot(a, b, total)
         # From one part to the next, the program or the tile is another, or both: their sum numbers the parts.
@@ -89,7 +89,7 @@ def tail_kernel(
         for k in range(0, K, BLOCK_K):
             a = a_desc.load([pid_m * BLOCK_M, k])
             b = b_desc.load([k, pid_n * BLOCK_N])
-            if WIDEN:
+            if UPCAST:
                 a, b = a.to(tl.float32), b.to(tl.float32)
             total = tl.dot(a, b, total)
         c_desc.store([pid_m * BLOCK_M, pid_n * BLOCK_N], total.to(c_ptr.dtype.element_ty))
@@ -134,7 +134,7 @@ def tail_product(a, b, programs, finish, parts=None, block_n=256, stages=3):
     sides["PARTS"] = triton.next_power_of_2(max(4, (n_blocks - 1) // share + 2))  # so many a tile, and a few for nothing
     tail_product.kernel = tail_kernel[(programs,)](
         *descriptors, c, parts_left, arrived[finish], M, N, K, n_tiles - n_split, sharers, FINISH=finish, BLOCK_K=64,
-        WIDEN=not a.is_cuda, **sides, num_stages=stages, launch_cooperative_grid=finish == "all",
+        UPCAST=not a.is_cuda, **sides, num_stages=stages, launch_cooperative_grid=finish == "all",
     )
     if finish == "later" and n_split:
         tail_add_kernel[(n_split * 8,)](c, parts_left, M, N, n_tiles - n_split, n_blocks, n_split, sharers, **sides)
@@ -166,8 +166,8 @@ def failure(way, expected):
 
 
 def by_plan(a, b, plan):
-    c, finish = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device), Finish()
-    matmul_planned(a, b, c, finish, plan)(a, b, c, finish)
+    c, finish = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device), Epilogue()
+    prepare_launch(a, b, c, finish, plan)(a, b, c, finish)
     return c
 
 

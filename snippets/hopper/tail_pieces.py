@@ -11,14 +11,14 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from kernels.matmul_epilogue import matmul_tile
+from kernels.matmul.epilogue import matmul_tile
 
 
 # --8<-- [start:pieces]
 @triton.jit
 def tail_pieces_kernel(
     a_desc, b_desc, c_desc, b_piece_desc, c_piece_desc, c_ptr, M, N, K, n_whole,
-    WIDEN: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, PIECE: tl.constexpr,
+    UPCAST: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, PIECE: tl.constexpr,
     BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns every num_programs-th whole tile, and then every num_programs-th piece, of PIECE columns.
@@ -30,7 +30,7 @@ def tail_pieces_kernel(
         for k in range(0, K, BLOCK_K):
             a = a_desc.load([pid_m * BLOCK_M, k])  # [BLOCK_M, BLOCK_K]
             b = b_desc.load([k, pid_n * BLOCK_N])  # [BLOCK_K, BLOCK_N]
-            if WIDEN:
+            if UPCAST:
                 a, b = a.to(tl.float32), b.to(tl.float32)
             total = tl.dot(a, b, total)
         c_desc.store([pid_m * BLOCK_M, pid_n * BLOCK_N], total.to(c_ptr.dtype.element_ty))
@@ -41,7 +41,7 @@ def tail_pieces_kernel(
         for k in range(0, K, BLOCK_K):
             a = a_desc.load([row, k])  # [BLOCK_M, BLOCK_K]
             b = b_piece_desc.load([k, column])  # [BLOCK_K, PIECE]
-            if WIDEN:
+            if UPCAST:
                 a, b = a.to(tl.float32), b.to(tl.float32)
             part = tl.dot(a, b, part)
         c_piece_desc.store([row, column], part.to(c_ptr.dtype.element_ty))
@@ -62,7 +62,7 @@ def pieces_product(a, b, programs, n_pieces, block_n=256, stages=3):
     descriptors = tile_descriptor(a, 128, 64), tile_descriptor(b, 64, block_n), tile_descriptor(c, 128, block_n)
     small = tile_descriptor(b, 64, piece), tile_descriptor(c, 128, piece)
     sides = {"BLOCK_M": 128, "BLOCK_N": block_n, "PIECE": piece, "BLOCK_K": 64, "GROUP_M": 8}
-    options = {"WIDEN": not a.is_cuda, "num_warps": 8, "num_stages": stages}
+    options = {"UPCAST": not a.is_cuda, "num_warps": 8, "num_stages": stages}
     whole = n_tiles - n_tiles % programs
     pieces_product.kernel = tail_pieces_kernel[(programs,)](*descriptors, *small, c, M, N, K, whole, **sides, **options)
     return c

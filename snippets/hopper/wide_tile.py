@@ -11,18 +11,18 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from kernels.benchmark import Benchmark, keep
+from kernels.tools.benchmark import Benchmark, keep
 from kernels.matmul import matmul
-from kernels.matmul_epilogue import Finish
-from kernels.matmul_plan import hopper_plan
-from kernels.matmul_routes import matmul_planned
+from kernels.matmul.epilogue import Epilogue
+from kernels.matmul.plan import hopper_plan
+from kernels.matmul.dispatch import prepare_launch
 
 
 # --8<-- [start:kernel]
 @triton.jit
 def wide_tile_kernel(
     a_desc, b_first_desc, b_last_desc, c_first_desc, c_last_desc, c_ptr, M, N, K,
-    WIDEN: tl.constexpr, BLOCK_M: tl.constexpr, FIRST: tl.constexpr, LAST: tl.constexpr,
+    UPCAST: tl.constexpr, BLOCK_M: tl.constexpr, FIRST: tl.constexpr, LAST: tl.constexpr,
     BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of c, of FIRST + LAST columns.
@@ -40,7 +40,7 @@ def wide_tile_kernel(
             a = a_desc.load([row, k])  # [BLOCK_M, BLOCK_K]
             b_first = b_first_desc.load([k, column])  # [BLOCK_K, FIRST]
             b_last = b_last_desc.load([k, column + FIRST])  # [BLOCK_K, LAST]
-            if WIDEN:
+            if UPCAST:
                 a, b_first, b_last = a.to(tl.float32), b_first.to(tl.float32), b_last.to(tl.float32)
             first = tl.dot(a, b_first, first)
             last = tl.dot(a, b_last, last)
@@ -61,7 +61,7 @@ def wide_product(a, b, programs, stages=4, groups=8):
     halves = tile_descriptor(b, 64, 128), tile_descriptor(b, 64, 64), tile_descriptor(c, 128, 128), tile_descriptor(c, 128, 64)
     grid = (min(programs, triton.cdiv(M, 128) * triton.cdiv(N, 192)),)
     sides = {"BLOCK_M": 128, "FIRST": 128, "LAST": 64, "BLOCK_K": 64, "GROUP_M": groups}
-    options = {"WIDEN": not a.is_cuda, "num_warps": 8, "num_stages": stages}
+    options = {"UPCAST": not a.is_cuda, "num_warps": 8, "num_stages": stages}
     wide_product.kernel = wide_tile_kernel[grid](
         tile_descriptor(a, 128, 64), *halves, c, M, N, K, **sides, **options
     )
@@ -80,8 +80,8 @@ for M, N, K in ((128, 192, 64), (200, 600, 136)):
 
 def whole_tiles(a, b, programs):
     """The library's Triton kernel, also where the library would take the one in Gluon."""
-    c, finish = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device), Finish()
-    matmul_planned(a, b, c, finish, hopper_plan(*c.shape, "half", programs))(a, b, c, finish)
+    c, finish = torch.empty((a.shape[0], b.shape[1]), dtype=a.dtype, device=a.device), Epilogue()
+    prepare_launch(a, b, c, finish, hopper_plan(*c.shape, "half", programs))(a, b, c, finish)
     return c
 
 

@@ -10,13 +10,13 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import Benchmark, keep
+from kernels.tools.benchmark import Benchmark, keep
 from kernels.cross_entropy import cross_entropy
-from kernels.gelu import gelu
-from kernels.layer_norm import layer_norm
-from kernels.rms_norm import rms_norm
+from kernels.activations import gelu
+from kernels.norm import layer_norm
+from kernels.norm import rms_norm
 from kernels.softmax import softmax
-from kernels.swiglu import swiglu
+from kernels.activations import swiglu
 
 # For each operation: ours, PyTorch's, what it is given beside x, its passes over x, and the shapes of x.
 NORMS = [(8192, 1024), (8192, 4096), (4096, 16384), (2048, 65536)]

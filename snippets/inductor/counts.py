@@ -9,7 +9,7 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 from snippets.inductor.captured import captured, kernels_of, launched
 
 rows, columns = 8192, 4096

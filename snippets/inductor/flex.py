@@ -10,7 +10,7 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import Benchmark, keep
+from kernels.tools.benchmark import Benchmark, keep
 from snippets.inductor.captured import calls_of, captured, kernels_of, launched
 
 

@@ -12,7 +12,7 @@ if not torch.cuda.is_available():
 from torch._inductor import config
 from torch._inductor.utils import run_and_get_code
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 from snippets.inductor.captured import calls_of, captured, launched, show
 
 

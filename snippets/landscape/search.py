@@ -19,8 +19,8 @@ os.environ["TRITON_CACHE_DIR"] = tempfile.mkdtemp()  # an empty one, so that eve
 import triton
 import triton.language as tl
 
-from kernels.benchmark import alternate, keep, quantiles
-from kernels.hardware import programs_that_fit
+from kernels.tools.benchmark import alternate, keep, quantiles
+from kernels.tools.hardware import programs_that_fit
 
 BEGAN, BUDGET, TO_COMPILE = time.monotonic(), 85, 60  # seconds: for all, and for the compiler's part of it
 SHAPES = [(4096, 4096, 4096), (8192, 8192, 512), (1024, 1024, 1024), (512, 512, 16384), (128, 8192, 8192)]

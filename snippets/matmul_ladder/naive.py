@@ -10,7 +10,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-from kernels.benchmark import Benchmark
+from kernels.tools.benchmark import Benchmark
 
 # --8<-- [start:kernel]
 import torch

@@ -11,7 +11,7 @@ if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0)
 import triton
 import triton.language as tl
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 
 
 # --8<-- [start:kernel]

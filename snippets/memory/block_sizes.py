@@ -12,7 +12,7 @@ if not torch.cuda.is_available():
 import triton
 
 from kernels.add import add_kernel
-from kernels.benchmark import Benchmark
+from kernels.tools.benchmark import Benchmark
 
 BLOCKS = (32, 128, 512, 1024, 2048, 4096, 8192, 16384)
 n = 2**28

@@ -10,8 +10,8 @@ if not torch.cuda.is_available():
 
 import triton
 
-from kernels.benchmark import keep
-from kernels.softmax import softmax_kernel
+from kernels.tools.benchmark import keep
+from kernels.softmax.softmax import softmax_kernel
 
 gpu = torch.cuda.get_device_properties(0)
 bus = triton.runtime.driver.active.utils.get_device_properties(0)

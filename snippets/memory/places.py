@@ -11,7 +11,7 @@ from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 from kernels.add import add_kernel
-from kernels.softmax import softmax_kernel
+from kernels.softmax.softmax import softmax_kernel
 
 
 # --8<-- [start:turning]

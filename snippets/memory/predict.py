@@ -11,7 +11,7 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.benchmark import Benchmark
+from kernels.tools.benchmark import Benchmark
 
 
 # --8<-- [start:kernel]

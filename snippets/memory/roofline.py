@@ -13,7 +13,7 @@ import triton
 import triton.language as tl
 
 from kernels.add import add
-from kernels.benchmark import Benchmark
+from kernels.tools.benchmark import Benchmark
 from kernels.softmax import softmax
 
 

@@ -12,7 +12,7 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.benchmark import Benchmark
+from kernels.tools.benchmark import Benchmark
 
 
 # --8<-- [start:kernel]

@@ -10,7 +10,7 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 from kernels.add import add_kernel
-from kernels.benchmark import Benchmark
+from kernels.tools.benchmark import Benchmark
 
 benchmark = Benchmark()
 x, y = (torch.randn(2**26, device="cuda") for _ in range(2))

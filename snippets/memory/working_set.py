@@ -14,7 +14,7 @@ import triton
 import triton.language as tl
 # --8<-- [end:imports]
 
-from kernels.benchmark import Benchmark
+from kernels.tools.benchmark import Benchmark
 
 
 # --8<-- [start:kernel]

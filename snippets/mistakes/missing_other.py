@@ -13,7 +13,7 @@ import triton.language as tl
 
 
 # --8<-- [start:missing_other]
-from kernels.softmax import softmax_kernel
+from kernels.softmax.softmax import softmax_kernel
 
 
 @triton.jit

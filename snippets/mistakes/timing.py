@@ -11,7 +11,7 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 from kernels.add import add
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 
 # --8<-- [start:timing]
 x, y = torch.randn(2, 2**28, device="cuda").unbind()

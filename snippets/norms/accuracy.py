@@ -11,9 +11,9 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 # --8<-- [start:accuracy]
-from kernels.layer_norm import layer_norm
+from kernels.norm import layer_norm
 
 
 def results(function, leaves, dy):

@@ -11,8 +11,8 @@ if not torch.cuda.is_available():
 import torch._functorch.config
 import torch.nn.functional as F
 
-from kernels.benchmark import TOLERANCE, Benchmark
-from kernels.layer_norm import layer_norm
+from kernels.tools.benchmark import TOLERANCE, Benchmark
+from kernels.norm import layer_norm
 
 try:
     from liger_kernel.ops.layer_norm import LigerLayerNormFunction

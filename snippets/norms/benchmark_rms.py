@@ -11,8 +11,8 @@ if not torch.cuda.is_available():
 import torch._functorch.config
 import torch.nn.functional as F
 
-from kernels.benchmark import TOLERANCE, Replayed
-from kernels.rms_norm import rms_norm
+from kernels.tools.benchmark import TOLERANCE, Replayed
+from kernels.norm import rms_norm
 
 try:
     from liger_kernel.ops.rms_norm import LigerRMSNormFunction

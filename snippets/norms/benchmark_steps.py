@@ -14,8 +14,8 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.benchmark import Benchmark
-from kernels.norm import norm_backward
+from kernels.tools.benchmark import Benchmark
+from kernels.norm.norm import norm_backward
 
 
 @triton.jit

@@ -12,7 +12,7 @@ if not torch.cuda.is_available():
 
 import torch.nn.functional as F
 
-from kernels.layer_norm import layer_norm
+from kernels.norm import layer_norm
 
 
 def plain(x, weight, bias):

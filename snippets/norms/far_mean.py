@@ -11,7 +11,7 @@ import triton
 import triton.language as tl
 
 # --8<-- [start:far_mean]
-from kernels.layer_norm import layer_norm
+from kernels.norm import layer_norm
 
 
 @triton.jit

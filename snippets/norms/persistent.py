@@ -7,7 +7,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-from kernels.norm_backward import norm_backward_kernel
+from kernels.norm.backward import norm_backward_kernel
 
 # --8<-- [start:launch]
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -16,7 +16,7 @@ weight = torch.randn(300, device=device)
 mean, rstd = x.mean(1), torch.rsqrt(x.var(1, correction=0) + 1e-5)
 dx = torch.empty_like(x)
 partials = torch.empty(2, 6, 300, device=device)  # six programs
-sizes = {"ROWS": 1, "BLOCK": 512, "FULL": False, "VECTOR": 1, "STAGES": 3, "AGAIN": False}
+sizes = {"ROWS": 1, "BLOCK": 512, "EVEN": False, "VECTOR": 1, "STAGES": 3, "RELOAD": False}
 arguments = (x, weight, dy, mean, rstd, dx, *partials, 300, 300, 300, 20, 300)
 norm_backward_kernel[(6,)](*arguments, CENTERED=True, **sizes)
 dweight, dbias = partials.sum(1)

@@ -14,7 +14,7 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.layer_norm import layer_norm
+from kernels.norm import layer_norm
 
 
 @triton.jit

@@ -10,7 +10,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 from snippets.inductor.captured import launched, queued_us
 from snippets.operators.situations import SITUATIONS, failure, graphs_of, verdict
 
@@ -18,7 +18,7 @@ from snippets.operators.situations import SITUATIONS, failure, graphs_of, verdic
 import torch
 import torch.nn.functional as F
 
-from kernels.gelu import gelu_backward_kernel, gelu_kernel
+from kernels.activations.gelu import gelu_backward_kernel, gelu_kernel
 
 
 def grid_of(x):

@@ -8,15 +8,15 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import Benchmark
-from kernels.layer_norm import layer_norm
+from kernels.tools.benchmark import Benchmark
+from kernels.norm import layer_norm
 from kernels.matmul import matmul
-from kernels.operators import recorded
-from kernels.operators_elements import swiglu_in_graph
-from kernels.operators_products import matmul_in_graph
-from kernels.operators_rows import layer_norm_in_graph, softmax_in_graph
+from kernels.operators.register import operator_in_graph
+from kernels.operators.elements import swiglu_in_graph
+from kernels.operators.products import matmul_in_graph
+from kernels.operators.rows import layer_norm_in_graph, softmax_in_graph
 from kernels.softmax import softmax
-from kernels.swiglu import swiglu
+from kernels.activations import swiglu
 
 benchmark = Benchmark()
 for rows in (64, 8192):
@@ -31,7 +31,7 @@ for rows in (64, 8192):
     }
     for op, (function, in_graph, arguments, moved, flops) in cases.items():
         torch.compiler.reset()
-        compiled = torch.compile(recorded(function, in_graph), fullgraph=True, dynamic=False)
+        compiled = torch.compile(operator_in_graph(function, in_graph), fullgraph=True, dynamic=False)
         functions = {"blockwise": function, "operator": in_graph, "compiled": compiled}
         ways = {name: lambda f=f, a=arguments: f(*a) for name, f in functions.items()}
         benchmark.case(f"inside_{op}", "fwd", f"{rows}x4096", x.dtype, moved, flops, ways, function(*arguments))

@@ -12,25 +12,25 @@ if not torch.cuda.is_available():
 import triton
 
 from kernels.add import add
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 from kernels.cross_entropy import cross_entropy
 from kernels.dropout import dropout
-from kernels.geglu import geglu
-from kernels.gelu import gelu
-from kernels.layer_norm import layer_norm
+from kernels.activations import geglu
+from kernels.activations import gelu
+from kernels.norm import layer_norm
 from kernels.layer_norm_linear import layer_norm_linear
 from kernels.matmul import matmul
-from kernels.operators import recorded
-from kernels.operators_cross_entropy import cross_entropy_in_graph
-from kernels.operators_dropout import dropout_in_graph
-from kernels.operators_elements import add_in_graph, geglu_in_graph, gelu_in_graph, swiglu_in_graph
-from kernels.operators_products import layer_norm_linear_in_graph, matmul_in_graph
-from kernels.operators_rotary import rotary_embedding_in_graph
-from kernels.operators_rows import layer_norm_in_graph, rms_norm_in_graph, softmax_in_graph
-from kernels.rms_norm import rms_norm
+from kernels.operators.register import operator_in_graph
+from kernels.operators.cross_entropy import cross_entropy_in_graph
+from kernels.operators.dropout import dropout_in_graph
+from kernels.operators.elements import add_in_graph, geglu_in_graph, gelu_in_graph, swiglu_in_graph
+from kernels.operators.products import layer_norm_linear_in_graph, matmul_in_graph
+from kernels.operators.rotary_embedding import rotary_embedding_in_graph
+from kernels.operators.rows import layer_norm_in_graph, rms_norm_in_graph, softmax_in_graph
+from kernels.norm import rms_norm
 from kernels.rotary_embedding import rotary_embedding
 from kernels.softmax import softmax
-from kernels.swiglu import swiglu
+from kernels.activations import swiglu
 from snippets.inductor.captured import queued_us
 
 
@@ -107,12 +107,12 @@ visits = {name: [] for name in CASES}
 with torch.no_grad():
     for _ in range(5):  # so that slow moments of the host fall on all functions alike
         for name, (function, in_graph, arguments) in CASES.items():
-            calls = [lambda f=f, a=arguments: f(*a) for f in (function, recorded(function, in_graph), in_graph)]
+            calls = [lambda f=f, a=arguments: f(*a) for f in (function, operator_in_graph(function, in_graph), in_graph)]
             visits[name].append(queued_us(bare(calls[0]), *calls))
 kept = {}
 print("microseconds        bare launch  function  in kernels  over it  operator  compiled | plain function compiles")
 for name, (function, in_graph, arguments) in CASES.items():
-    public = recorded(function, in_graph)
+    public = operator_in_graph(function, in_graph)
     kept[name] = {way: statistics.median(us) for way, us in zip(WAYS, zip(*visits[name], strict=True), strict=True)}
     torch.compiler.reset()
     with torch.no_grad():

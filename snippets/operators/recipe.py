@@ -12,7 +12,7 @@ import re
 
 import torch
 
-from kernels.softmax import softmax_row, softmax_row_backward
+from kernels.softmax.softmax import softmax_row, softmax_row_backward
 
 recipe = torch.library.Library("recipe", "FRAGMENT")
 recipe.define("softmax(Tensor x) -> Tensor")

@@ -18,8 +18,8 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.benchmark import alternate, keep, quantiles
-from kernels.hardware import programs_that_fit
+from kernels.tools.benchmark import alternate, keep, quantiles
+from kernels.tools.hardware import programs_that_fit
 from snippets.picker.cuda_source import CONFIGURATIONS, cuda_source
 
 BEGAN, BUDGET, TO_COMPILE = time.monotonic(), 85, 50  # seconds: for all, and for the compilers' part of it

@@ -7,12 +7,12 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 
 # --8<-- [start:scales]
 import torch
 
-from kernels.scaled_matmul import scaled_matmul
+from kernels.matmul import scaled_matmul
 
 E4M3 = torch.float8_e4m3fn
 LARGEST = torch.finfo(E4M3).max

@@ -10,7 +10,7 @@ if not torch.cuda.is_available():
 # --8<-- [start:settings]
 import torch
 
-from kernels.matmul_plan import matmul_kind
+from kernels.matmul.plan import matmul_kind
 
 for setting in ("tf32", "ieee"):
     torch.backends.cuda.matmul.fp32_precision = setting

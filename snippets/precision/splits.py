@@ -1,7 +1,7 @@
 """A long sum cut into parts: the parts rounded to bfloat16 and added up there, or kept in float32 until the end."""
 import torch
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 
 # --8<-- [start:splits]
 torch.manual_seed(0)

@@ -9,7 +9,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-from kernels.benchmark import Benchmark, alternate, keep, quantiles
+from kernels.tools.benchmark import Benchmark, alternate, keep, quantiles
 
 # --8<-- [start:imports]
 import torch
@@ -19,7 +19,7 @@ import triton.language as tl
 
 
 # --8<-- [start:kernel]
-from kernels.matmul_epilogue import matmul_tile
+from kernels.matmul.epilogue import matmul_tile
 
 
 @triton.jit

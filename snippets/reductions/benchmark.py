@@ -8,8 +8,8 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import Benchmark
-from kernels.sum import sum
+from kernels.tools.benchmark import Benchmark
+from kernels.reductions import sum
 
 FP32, BF16 = torch.float32, torch.bfloat16
 CASES = [(None, (n,), FP32) for n in (2**16, 2**20, 2**24, 2**24 + 1, 2**28, 2**30)]

@@ -8,8 +8,9 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import Benchmark
-from kernels.histogram import histogram, histogram_bins_kernel
+from kernels.tools.benchmark import Benchmark
+from kernels.reductions import histogram
+from kernels.reductions.histogram import histogram_bins_kernel
 
 
 def atomic(x, bins):

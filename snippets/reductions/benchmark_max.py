@@ -11,8 +11,8 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import Benchmark
-from kernels.max import max_forward
+from kernels.tools.benchmark import Benchmark
+from kernels.reductions.max import max_forward
 
 BF16 = torch.bfloat16
 CASES = [(None, (n,), torch.float32) for n in (2**20, 2**28)]

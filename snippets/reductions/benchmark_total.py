@@ -11,8 +11,8 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.benchmark import Benchmark
-from kernels.sum import sum
+from kernels.tools.benchmark import Benchmark
+from kernels.reductions import sum
 
 
 @triton.jit

@@ -10,9 +10,9 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.histogram import histogram
-from kernels.max import max
-from kernels.sum import sum
+from kernels.reductions import histogram
+from kernels.reductions import max
+from kernels.reductions import sum
 
 # --8<-- [start:counted]
 WAYS = {"ours": histogram, "eager": torch.histc}

@@ -8,7 +8,7 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.histogram import histogram
+from kernels.reductions import histogram
 
 x = torch.full((2**26,), 0.5, device="cuda")
 for bins in (4096, 65_536):

@@ -8,9 +8,9 @@ if not torch.cuda.is_available():
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
 # --8<-- [start:uses]
-from kernels.histogram import histogram
-from kernels.max import max
-from kernels.sum import sum
+from kernels.reductions import histogram
+from kernels.reductions import max
+from kernels.reductions import sum
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(60, 50, 40, device=device)

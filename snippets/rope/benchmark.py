@@ -10,8 +10,9 @@ if not torch.cuda.is_available():
 
 import torch._functorch.config
 
-from kernels.benchmark import Replayed
-from kernels.rotary_embedding import rotary_embedding, rotary_embedding_reference
+from kernels.tools.benchmark import Replayed
+from kernels.rotary_embedding import rotary_embedding
+from kernels.rotary_embedding.rotary_embedding import rotary_embedding_reference
 
 try:
     from liger_kernel.transformers.functional import liger_rope

@@ -10,7 +10,7 @@ if not torch.cuda.is_available():
 # --8<-- [start:passes]
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from kernels.rotary_embedding import rotary_embedding_reference
+from kernels.rotary_embedding.rotary_embedding import rotary_embedding_reference
 
 
 class CountTraffic(TorchDispatchMode):

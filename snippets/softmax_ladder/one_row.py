@@ -9,7 +9,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-from kernels.benchmark import Benchmark
+from kernels.tools.benchmark import Benchmark
 
 # --8<-- [start:imports]
 import torch
@@ -18,7 +18,7 @@ import triton.language as tl
 # --8<-- [end:imports]
 
 # --8<-- [start:one_row]
-from kernels.softmax import softmax_reference, softmax_row
+from kernels.softmax.softmax import softmax_reference, softmax_row
 
 WAYS = {
     "unfused": softmax_reference,

@@ -12,8 +12,9 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.benchmark import Benchmark
-from kernels.softmax import softmax, softmax_row
+from kernels.tools.benchmark import Benchmark
+from kernels.softmax import softmax
+from kernels.softmax.softmax import softmax_row
 
 
 # --8<-- [start:three]

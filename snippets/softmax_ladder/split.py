@@ -9,11 +9,11 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-from kernels.benchmark import Benchmark
-from kernels.softmax_long import softmax_long
+from kernels.tools.benchmark import Benchmark
+from kernels.softmax.long import softmax_long
 
 # --8<-- [start:check]
-from kernels.softmax_split import softmax_split
+from kernels.softmax.split import softmax_split
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(2, 30_000, device=device)

@@ -12,7 +12,7 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.matmul_epilogue import matmul_tile
+from kernels.matmul.epilogue import matmul_tile
 
 
 @triton.jit

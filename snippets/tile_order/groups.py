@@ -14,8 +14,8 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-from kernels.benchmark import Benchmark, keep
-from kernels.matmul_epilogue import matmul_tile
+from kernels.tools.benchmark import Benchmark, keep
+from kernels.matmul.epilogue import matmul_tile
 
 
 @triton.jit

@@ -7,7 +7,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 
 # --8<-- [start:imports]
 import torch
@@ -16,7 +16,7 @@ import triton.language as tl
 # --8<-- [end:imports]
 
 # --8<-- [start:order]
-from kernels.matmul_epilogue import matmul_tile
+from kernels.matmul.epilogue import matmul_tile
 
 
 @triton.jit

@@ -11,7 +11,7 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 
-from kernels.benchmark import Benchmark, keep
+from kernels.tools.benchmark import Benchmark, keep
 from snippets.cuda.compare import build, call, code_lines, sound, triton_build
 from snippets.tools.norm_source import NORM_CUDA
 

@@ -9,15 +9,15 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.benchmark import DTYPES, keep
+from kernels.tools.benchmark import DTYPES, keep
 from kernels.cross_entropy import cross_entropy
-from kernels.geglu import geglu
-from kernels.gelu import gelu
-from kernels.layer_norm import layer_norm
-from kernels.rms_norm import rms_norm
+from kernels.activations import geglu
+from kernels.activations import gelu
+from kernels.norm import layer_norm
+from kernels.norm import rms_norm
 from kernels.softmax import softmax
-from kernels.sum import sum
-from kernels.swiglu import swiglu
+from kernels.reductions import sum
+from kernels.activations import swiglu
 
 
 # --8<-- [start:error]

@@ -14,14 +14,14 @@ if not torch.cuda.is_available():
 import triton
 
 from kernels.add import add
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 from kernels.dropout import dropout
-from kernels.gelu import gelu
-from kernels.layer_norm import layer_norm
-from kernels.rms_norm import rms_norm
+from kernels.activations import gelu
+from kernels.norm import layer_norm
+from kernels.norm import rms_norm
 from kernels.softmax import softmax
-from kernels.sum import sum
-from kernels.swiglu import swiglu
+from kernels.reductions import sum
+from kernels.activations import swiglu
 
 
 def bare(call):

@@ -13,8 +13,8 @@ import triton
 
 from kernels.layer_norm_linear import layer_norm_linear
 from kernels.matmul import matmul
-from kernels.matmul_plan import matmul_plan
-from kernels.scaled_matmul import scaled_matmul
+from kernels.matmul.plan import matmul_plan
+from kernels.matmul import scaled_matmul
 
 # Initcheck does not see what a tensor descriptor stores (unseen_store.py). So PyTorch fills every new tensor with NaN here:
 # for the tool that counts as written, and what a kernel leaves out shows in its result.

@@ -12,8 +12,8 @@ if not torch.cuda.is_available():
 import triton
 
 from kernels.cross_entropy import cross_entropy
-from kernels.layer_norm import layer_norm
-from kernels.rms_norm import rms_norm
+from kernels.norm import layer_norm
+from kernels.norm import rms_norm
 from kernels.softmax import softmax
 
 LAUNCHED = set()

@@ -13,13 +13,13 @@ import triton
 
 from kernels.add import add
 from kernels.dropout import dropout
-from kernels.geglu import geglu
-from kernels.gelu import gelu
-from kernels.histogram import histogram
-from kernels.max import Max, MaxAlong
+from kernels.activations import geglu
+from kernels.activations import gelu
+from kernels.reductions import histogram
+from kernels.reductions.max import Max, MaxAlong
 from kernels.rotary_embedding import rotary_embedding
-from kernels.sum import sum
-from kernels.swiglu import swiglu
+from kernels.reductions import sum
+from kernels.activations import swiglu
 
 LAUNCHED = set()
 triton.knobs.runtime.launch_enter_hook.add(lambda metadata: LAUNCHED.add(metadata.get()["name"]))

@@ -15,7 +15,7 @@ if not torch.cuda.is_available():
 import triton
 from triton.runtime import driver
 
-from kernels.softmax import softmax_kernel
+from kernels.softmax.softmax import softmax_kernel
 
 x = torch.randn(64, 4096, device="cuda")
 y = torch.empty_like(x)

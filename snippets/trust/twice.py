@@ -9,10 +9,10 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 from kernels.cross_entropy import cross_entropy
-from kernels.layer_norm import layer_norm
-from kernels.rms_norm import rms_norm
+from kernels.norm import layer_norm
+from kernels.norm import rms_norm
 from kernels.softmax import softmax
-from kernels.sum import sum
+from kernels.reductions import sum
 
 torch.manual_seed(0)
 x = torch.randn(4096, 5000, device="cuda")

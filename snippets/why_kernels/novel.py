@@ -11,7 +11,7 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 
-from kernels.benchmark import Benchmark
+from kernels.tools.benchmark import Benchmark
 
 
 # --8<-- [start:reference]

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from scripts.chart_activations import DROPOUT, GATED, GELU
+from scripts.drawing.chapters.activations import DROPOUT, GATED, GELU
 
 Record = dict[str, Any]
 SLOWNESS = {"blockwise": 1.0, "eager": 1.7, "one_each": 2.9, "compile": 1.2, "compile_max": 1.1, "liger": 1.02}

@@ -3,7 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-from scripts import chooser, records
+from scripts.pages import chooser
+from scripts.provenance import records
 from tests.baked.picker_records import ENVIRONMENT
 
 LINES = {"eager": 2, "compile": 3, "triton": 20, "cuda": 60}

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from scripts import matrix, mutate, prepare, records
+from scripts import matrix, mutate, prepare
 from scripts.bake import Bake
+from scripts.provenance import records
 
 Wanted = dict[str, list[str]]
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from scripts.chart_ladder import STEPS
+from scripts.drawing.chapters.softmax_ladder import STEPS
 
 Record = dict[str, Any]
 SHAPES = ("16384x4096", "1048576x64", "16384x4096", "512x131072", "32x262144")

@@ -8,7 +8,7 @@ import torch
 import triton
 import triton.language as tl
 
-from scripts.recorder import record
+from scripts.recording.recorder import record
 
 
 @triton.jit

@@ -14,8 +14,9 @@ from typing import Any
 
 import pytest
 
-from scripts import archive, records
-from scripts.records import RecordError
+from scripts.baking import archive
+from scripts.provenance import records
+from scripts.provenance.records import RecordError
 from tests.baked import trees
 
 ONE, TWO = "cpu/tiny/plus.json", "cpu/tiny/times.json"

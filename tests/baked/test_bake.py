@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from scripts import records
+from scripts.provenance import records
 from tests.baked import trees
 from tests.baked.trees import bake, baked, checkout
 
@@ -337,7 +337,7 @@ def test_more_is_counted_where_a_program_asks_for_it_and_what_is_not_known_is_le
 
 MEASURES = """# needs: cuda
 import os, time
-from kernels.benchmark import keep
+from kernels.tools.benchmark import keep
 
 began = time.time()
 time.sleep(0.4)
@@ -356,7 +356,7 @@ def keep(**contents):
 
 def test_what_measures_has_a_gpu_to_itself(tmp_path):
     tree = checkout(tmp_path, **{f"timed_{letter}": MEASURES for letter in "abcd"})
-    trees.put(tree, {"kernels/benchmark.py": STUB})
+    trees.put(tree, {"kernels/tools/benchmark.py": STUB})
     assert bake(tree, "--only", "tiny/*", A_GPU=A_GPU, CUDA_VISIBLE_DEVICES="0,3").returncode == 0
     runs = [found(tree, f"timed_{letter}", "test-gpu-1-pcie")["figures"] for letter in "abcd"]
     assert {run["gpu"] for run in runs} == {"0", "3"}

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from scripts import archive, records
+from scripts.baking import archive
+from scripts.provenance import records
 from tests.baked import trees
 from tests.baked.trees import bake, baked, checkout
 

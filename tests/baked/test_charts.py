@@ -17,7 +17,8 @@ import pytest
 from matplotlib.axes import Axes
 
 import main
-from scripts import charts, records
+from scripts import charts
+from scripts.provenance import records
 from tests.baked.activation_records import records_of_activations
 from tests.baked.block_model_records import records_of_block_model
 from tests.baked.ladder_records import records_of_ladder

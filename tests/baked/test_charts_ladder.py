@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from scripts import charts
-from scripts.chart_ladder import STEPS
+from scripts.drawing.chapters.softmax_ladder import STEPS
 from tests.baked.test_charts import RECORDS, VARIANTS
 
 

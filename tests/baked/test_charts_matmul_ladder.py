@@ -5,8 +5,9 @@ import copy
 
 import pytest
 
-from scripts import charts, records
-from scripts.chart_matmul_ladder import STEPS, parts_of
+from scripts import charts
+from scripts.drawing.chapters.matmul_ladder import STEPS, parts_of
+from scripts.provenance import records
 from tests.baked.matmul_ladder_records import CASES
 from tests.baked.test_charts import RECORDS, VARIANTS
 

@@ -5,8 +5,8 @@ import copy
 import pytest
 
 from scripts import charts
-from scripts.chart_fusing import LINES, RATIOS
-from scripts.chart_products import ticks
+from scripts.drawing.chapters.fusing import LINES, RATIOS
+from scripts.drawing.chapters.products import ticks
 from tests.baked.test_charts import RECORDS, VARIANTS
 
 BESIDE_CUBLAS = {

@@ -5,8 +5,8 @@ import copy
 import pytest
 
 from scripts import charts
-from scripts.chart_precision import LENGTHS, SUMS, WHOLE
-from scripts.chart_tile_order import GROUPS
+from scripts.drawing.chapters.precision import LENGTHS, SUMS, WHOLE
+from scripts.drawing.chapters.tile_order import GROUPS
 from tests.baked.test_charts import RECORDS, VARIANTS
 
 

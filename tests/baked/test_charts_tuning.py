@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from scripts import charts
-from scripts.chart_landscape import COLUMNS, SIZES
+from scripts.drawing.chapters.landscape import COLUMNS, SIZES
 from tests.baked.test_charts import RECORDS, VARIANTS
 
 SEARCH, REPEAT = RECORDS["landscape/search"]["figures"], RECORDS["autotune/repeat"]["figures"]

@@ -5,9 +5,10 @@ from itertools import pairwise
 
 import pytest
 
-from scripts import chooser, chooser_element, records
+from scripts.pages import chooser, chooser_element
 from scripts.prepare import primary_machine
-from scripts.programs import snippet_names
+from scripts.provenance import records
+from scripts.provenance.programs import snippet_names
 from tests.baked.chooser_records import write_all
 from tests.docs.pages import ROOT
 

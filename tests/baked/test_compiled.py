@@ -5,8 +5,8 @@ import json
 import pytest
 
 from scripts import compile as compiler
-from scripts import records
-from scripts.specimens import SPECIMENS
+from scripts.launches import SPECIMENS
+from scripts.provenance import records
 
 PRIMARY = "nvidia-h200"
 KERNELS = dict(compiler.kernels())

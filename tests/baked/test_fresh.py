@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from scripts import charts, prepare, programs, records
+from scripts import charts, prepare
+from scripts.provenance import programs, records
 from tests.baked import freshness
 from tests.docs import pages
 
@@ -181,7 +182,7 @@ def test_what_was_just_baked_is_fresh(copy):
     assert found(copy) == []
 
 
-@pytest.mark.parametrize("file", ["kernels/add.py", "kernels/softmax_long.py", "kernels/benchmark.py"])
+@pytest.mark.parametrize("file", ["kernels/add.py", "kernels/softmax/long.py", "kernels/tools/benchmark.py"])
 def test_a_changed_operator_makes_stale_what_uses_it_and_nothing_else(copy, file):
     expected = users(copy, file, turn_an_operator(copy / file))
     assert stale(copy) == expected
@@ -248,7 +249,7 @@ def test_another_gpu_may_be_stale_and_is_listed(copy):
         made = {"environment": {"machine": "other-gpu", "measured_at": f"2000-01-0{number}T00:00:00Z"}}
         lay(copy, "other-gpu", f"compiled/{name}", [f"kernels/{name}.py"], **made)
     assert freshness.stale_elsewhere(copy, copy / "baked") == []
-    turn_an_operator(copy / "kernels/softmax_long.py")
+    turn_an_operator(copy / "kernels/softmax/long.py")
     counts = "2 of 3 records are older than their code, the last of 2000-01-05"
     listed = [f"other-gpu: {counts}; renew them with python scripts/bake.py on that GPU"]
     assert freshness.stale_elsewhere(copy, copy / "baked") == listed

@@ -2,8 +2,9 @@
 
 import pytest
 
-from scripts import matrix, records
-from scripts.specimens import SPECIMENS
+from scripts import matrix
+from scripts.launches import SPECIMENS
+from scripts.provenance import records
 
 RENEW = "make test-matrix renews it"
 

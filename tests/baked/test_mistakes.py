@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from scripts import prepare, records
+from scripts import prepare
+from scripts.provenance import records
 
 PAGE = records.ROOT / "docs" / "course" / "mistakes.md"
 COMPILER, INTERPRETER, SANITIZER = "compiler", "interpreter", "sanitizer"

@@ -8,8 +8,9 @@ import pytest
 import torch
 import triton
 
-from scripts import picker, records
+from scripts.pages import picker
 from scripts.prepare import primary_machine
+from scripts.provenance import records
 from snippets.picker import measure
 from snippets.picker.cuda_source import CONFIGURATIONS, cuda_source
 from tests.baked.picker_records import made_up

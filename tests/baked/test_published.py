@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from scripts import prepare, records
+from scripts import prepare
+from scripts.provenance import records
 from tests.baked import trees
 from tests.docs import pages
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import pytest
 
-from scripts import programs, records
-from scripts.records import RecordError, code_hash
+from scripts.provenance import programs, records
+from scripts.provenance.records import RecordError, code_hash
 from tests.baked import trees
 
 
@@ -175,7 +175,7 @@ GOLDEN = "0a3225592632fc19d393944d9021990bad647897bbb65102883b87fc79319afc"
 HASH = """
 import sys
 from pathlib import Path
-from scripts.records import code_hash
+from scripts.provenance.records import code_hash
 
 print(code_hash(["kernels/one.py"], Path(sys.argv[1])))
 """

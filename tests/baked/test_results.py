@@ -5,7 +5,9 @@ import re
 
 import pytest
 
-from scripts import prepare, records, results
+from scripts import prepare
+from scripts.pages import peers as results
+from scripts.provenance import records
 
 
 def entry(implementation: str, us: float, timing: str = "call", op: str = "add", moved: int = 10**8) -> dict:

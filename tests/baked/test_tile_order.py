@@ -8,8 +8,8 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.matmul_epilogue import matmul_tile
-from scripts import tile_order
+from kernels.matmul.epilogue import matmul_tile
+from scripts.pages import tile_order
 from tests.baked.test_charts import synthetic
 from tests.baked.tile_order_records import records_of_order
 

@@ -10,7 +10,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from scripts import records, trace
+from scripts import trace
+from scripts.provenance import records
 from tests.baked.formulas import why_kernels
 from tests.baked.trace_rules import FOLDER, Trace, expected, faults, formulas, programs, step, unnoticed, values
 

@@ -6,8 +6,9 @@ from html import unescape
 
 import pytest
 
-from scripts import dance, prepare
-from scripts.dance import DANCES, Count
+from scripts import prepare
+from scripts.pages import memory_traffic as dance
+from scripts.pages.memory_traffic import DANCES, Count
 
 N, SIDE = 4000, 128
 ENVIRONMENT = {

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts import records, trace
+from scripts import trace
+from scripts.provenance import records
 from tests.baked.formulas import Formula, Step
 from tests.baked.trace_rules import Trace, faults, unnoticed
 
@@ -192,7 +193,7 @@ def test_rectangles_cover_cells_exactly_once(cells: set[int]):
 TWO_DIMENSIONS = """
 import json
 import torch, triton, triton.language as tl
-from scripts.recorder import record
+from scripts.recording.recorder import record
 
 @triton.jit
 def tile_kernel(x_ptr, rows, columns, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr):

@@ -5,8 +5,9 @@ import re
 
 import pytest
 
-from scripts import prepare, records
-from scripts.specimens import SPECIMENS
+from scripts import prepare
+from scripts.launches import SPECIMENS
+from scripts.provenance import records
 
 WATCHED = ("trust/odd_rows", "trust/odd_shapes", "trust/odd_products")
 GLUON = "matmul_gluon_kernel"

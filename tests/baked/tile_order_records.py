@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from scripts.chart_precision import LENGTHS, LOOKS, RATED
-from scripts.chart_tile_order import GROUPS, WATCHED
+from scripts.drawing.chapters.precision import LENGTHS, LOOKS, RATED
+from scripts.drawing.chapters.tile_order import GROUPS, WATCHED
 
 Record = dict[str, Any]
 SHAPES = ("2048x2048x2048", "4096x4096x4096", *WATCHED)

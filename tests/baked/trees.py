@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from scripts import records
+from scripts.provenance import records
 
 LIBRARY = {
     "__init__": "from kernels.plus import plus\nfrom kernels.times import times\n",

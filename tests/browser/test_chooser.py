@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from scripts import chooser, chooser_element
+from scripts.pages import chooser, chooser_element
 from tests.baked.chooser_records import write_all
 from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page

@@ -3,7 +3,7 @@
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from scripts import dance
+from scripts.pages import memory_traffic as dance
 from tests.baked.test_traces_dances import LAWS, rows_of
 from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page, reach, reaching

@@ -6,7 +6,7 @@ import re
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from scripts import picker
+from scripts.pages import picker
 from tests.baked.picker_records import CHOSEN, CONFIGURATIONS, TOO_MUCH, made_up
 from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from scripts import records, trace
+from scripts import trace
+from scripts.provenance import records
 from tests.browser.conftest import PALETTES, open_for_instant
 from tests.browser.probes import add_page, reach, reaching
 

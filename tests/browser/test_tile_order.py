@@ -6,7 +6,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from scripts import prepare, records, tile_order
+from scripts import prepare
+from scripts.pages import tile_order
+from scripts.provenance import records
 from tests.browser.conftest import PALETTES
 
 PAGE = "course/tile-order/"

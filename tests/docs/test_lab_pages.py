@@ -8,8 +8,9 @@ import sys
 
 import pytest
 
-from scripts import lab_pages, labs, records
+from scripts import lab_pages, labs
 from scripts.labs import Cell
+from scripts.provenance import records
 from tests.docs import pages
 
 LABS = labs.names()

@@ -187,7 +187,7 @@ SOURCES = {
     "docs/course/page.md": "Text.\n\nA softmax at 4.2\nTB/s.\n",
     "docs/assets/grid.svg": '<svg xmlns="http://www.w3.org/2000/svg"><title>A softmax at 4.2 TB/s</title></svg>\n',
     "docs/overrides/home.html": "<p>{{ config.x }}</p>\n<p>A softmax at <b>4.2</b> TB/s</p>\n",
-    "kernels/softmax.py": 'def softmax(x):\n    """Softmax.\n\n    At 4.2 TB/s.\n    """\n',
+    "kernels/softmax/softmax.py": 'def softmax(x):\n    """Softmax.\n\n    At 4.2 TB/s.\n    """\n',
     "snippets/a/b.py": "x = 1  # at 4.2 TB/s\n",
     "CHANGES.md": "At 4.2 TB/s.\n",
 }
@@ -212,8 +212,8 @@ def test_every_kind_of_source_is_read(tree):
 
 
 def test_a_finding_names_its_line(tree):
-    found = number_lint.findings(tree({name: SOURCES[name] for name in ("docs/course/page.md", "kernels/softmax.py")}))
-    assert [(each.page, each.line) for each in found] == [("docs/course/page.md", 3), ("kernels/softmax.py", 4)]
+    found = number_lint.findings(tree({name: SOURCES[name] for name in ("docs/course/page.md", "kernels/softmax/softmax.py")}))
+    assert [(each.page, each.line) for each in found] == [("docs/course/page.md", 3), ("kernels/softmax/softmax.py", 4)]
 
 
 def test_a_listed_phrase_passes_and_a_stale_one_fails(tree):

@@ -12,7 +12,7 @@ import yaml
 from bs4 import BeautifulSoup
 from markdownify import markdownify
 
-from scripts import twins
+from scripts.pages import llms_txt as twins
 from tests.docs import builds, pages, site_rules
 from tests.docs.builds import SITE_URL
 from tests.docs.pages import ROOT

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from kernels.arguments import (
+from kernels.common.arguments import (
     check_approximate,
     check_dim,
     check_float_tensor,

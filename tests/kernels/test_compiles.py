@@ -8,9 +8,9 @@ from itertools import product
 import pytest
 
 from kernels.add import add_kernel
-from kernels.softmax import softmax_backward, softmax_forward
+from kernels.softmax.softmax import softmax_backward, softmax_forward
 from scripts import compile as compiler
-from scripts.specimens import SPECIMENS, jitted_functions
+from scripts.launches import SPECIMENS, jitted_functions
 
 BY_NAME = {specimen.name: specimen for specimen in SPECIMENS}
 CASES = [(name, target) for name in BY_NAME for target in compiler.TARGETS]
@@ -100,7 +100,7 @@ def test_whatever_softmax_launches_has_a_specimen():
             forward = launches(lambda x: softmax_forward(x, 1), (rows, length), dtype)
             backward = launches(lambda y, dy: softmax_backward(y, dy, 1), (rows, length), dtype)
             missing = (forward | backward) - covered
-            assert not missing, f"no specimen in scripts/specimens/ for {rows} rows of {length} in {dtype}: {missing}"
+            assert not missing, f"no specimen in scripts/launches/ for {rows} rows of {length} in {dtype}: {missing}"
 
 
 def constants_of(function, arguments: dict, options: dict) -> tuple:
@@ -110,7 +110,7 @@ def constants_of(function, arguments: dict, options: dict) -> tuple:
 def launch_of_cross_entropy(given: dict):
     import torch
 
-    from kernels.cross_entropy_launch import cross_entropy_launch
+    from kernels.cross_entropy.launch import cross_entropy_launch
 
     def launch(logits):
         target = torch.empty(7, dtype=torch.int64, device="meta")
@@ -122,7 +122,7 @@ def launch_of_cross_entropy(given: dict):
 
 
 def launch_of_rope(given: dict):
-    from kernels.rotary_embedding_turn import rotary_embedding_launch
+    from kernels.rotary_embedding.rotate_pairs import rotary_embedding_launch
 
     def launch(q):
         table = q.new_empty(1, 4096, q.shape[3] if given["WIDE"] else q.shape[3] // 2)

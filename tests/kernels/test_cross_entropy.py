@@ -11,11 +11,12 @@ import torch.nn.functional as F
 import triton
 import triton.language as tl
 
-from kernels.cross_entropy import cross_entropy, cross_entropy_reference
-from kernels.cross_entropy_gradient import cross_entropy_gradient_kernel
-from kernels.cross_entropy_launch import cross_entropy_grid, cross_entropy_launch, cross_entropy_plan
-from kernels.cross_entropy_long import cross_entropy_long_kernel
-from kernels.cross_entropy_total import cross_entropy_count, cross_entropy_finish
+from kernels.cross_entropy import cross_entropy
+from kernels.cross_entropy.cross_entropy import cross_entropy_reference
+from kernels.cross_entropy.gradient import cross_entropy_gradient_kernel
+from kernels.cross_entropy.launch import cross_entropy_grid, cross_entropy_launch, cross_entropy_plan
+from kernels.cross_entropy.long import cross_entropy_long_kernel
+from kernels.cross_entropy.total import cross_entropy_count, cross_entropy_finish
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
     DTYPES,
@@ -32,7 +33,7 @@ from tests.kernels.numerics import (
 )
 from tests.needs import need_free_memory, needs
 
-module = importlib.import_module("kernels.cross_entropy")  # the package has a function of that name
+module = importlib.import_module("kernels.cross_entropy.cross_entropy")  # the package has a function of that name
 
 REDUCTIONS = ("mean", "sum", "none")
 NAN, INF = float("nan"), float("inf")
@@ -51,7 +52,7 @@ def route(request, monkeypatch) -> Iterator[str]:
             meta = {"LANES": 128 // vector, "VECTOR": vector, "num_warps": 1}
             return LONG_KERNELS[gradient], 1, 2, meta
 
-        monkeypatch.setattr("kernels.cross_entropy_launch.cross_entropy_plan", small)
+        monkeypatch.setattr("kernels.cross_entropy.launch.cross_entropy_plan", small)
     cross_entropy_grid.cache_clear()  # what was planned for the other route
     yield request.param
     cross_entropy_grid.cache_clear()

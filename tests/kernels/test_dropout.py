@@ -9,9 +9,9 @@ import triton
 import triton.language as tl
 
 from kernels import dropout
-from kernels.dropout import dropout_flat, dropout_reference
-from kernels.parts import load_part
-from kernels.philox import philox_bits, philox_reference
+from kernels.common.partial_tiles import load_partial_tile
+from kernels.dropout.dropout import dropout_flat, dropout_reference
+from kernels.dropout.philox import philox_bits, philox_reference
 from tests.interpreter import only_touching
 from tests.kernels.numerics import DTYPES, VIEWS, assert_guard_untouched, guarded, poisoned, random
 from tests.needs import need_free_memory, needs
@@ -64,7 +64,7 @@ def test_every_bit_of_a_counter_counts(vector, device):
 def store_squares_kernel(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     for whole in tl.static_range(2):
-        x = load_part(x_ptr, offsets, n_elements, whole == 1)
+        x = load_partial_tile(x_ptr, offsets, n_elements, whole == 1)
         tl.store(y_ptr + whole * BLOCK + offsets, x * x, mask=offsets < n_elements)
 
 

@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from kernels import geglu, swiglu
-from kernels.gated_unit import gated_unit_backward_launch, gated_unit_launch, gated_unit_shape
-from kernels.geglu import geglu_reference
-from kernels.swiglu import swiglu_reference
+from kernels.activations.gated_unit import gated_unit_backward_launch, gated_unit_launch, gated_unit_shape
+from kernels.activations.geglu import geglu_reference
+from kernels.activations.swiglu import swiglu_reference
 from tests.interpreter import only_touching
 from tests.kernels.accesses import unmasked
 from tests.kernels.activation_numerics import KINDS, rounded, slope_64, value_64
@@ -120,7 +120,7 @@ def test_more_rows_than_a_grid_has_places_for(device, monkeypatch):
         launched.append(gated_unit_shape(gate, up))
         return y
 
-    monkeypatch.setattr("kernels.gated_unit.gated_unit_launch", note)
+    monkeypatch.setattr("kernels.activations.gated_unit.gated_unit_launch", note)
     swiglu(*matrix.chunk(2, dim=-1))
     swiglu(*matrix[1:].chunk(2, dim=-1))
     assert launched == [(1, rows, 0, 0, 0), (rows - 1, 1, 2, 2, 1)]

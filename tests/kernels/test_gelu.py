@@ -8,9 +8,9 @@ import triton
 import triton.language as tl
 
 from kernels import gelu
-from kernels.activation import activated, activated_with_slope
-from kernels.gelu import gelu_flat, gelu_flat_backward, gelu_reference
-from kernels.gelu_bias import gelu_bias_backward, gelu_bias_forward, gelu_bias_sums_kernel
+from kernels.activations.activation import activated, activated_with_slope
+from kernels.activations.gelu import gelu_flat, gelu_flat_backward, gelu_reference
+from kernels.activations.gelu_bias import gelu_bias_backward, gelu_bias_forward, gelu_bias_sums_kernel
 from tests.interpreter import only_touching
 from tests.kernels.accesses import unmasked
 from tests.kernels.activation_numerics import KINDS as ACTIVATIONS

@@ -11,8 +11,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from kernels import hardware
-from kernels.hardware import FACTS, TENSOR_CORES, describe, least_us, programs_that_fit, ridge, sheet_text, shown, tier
+from kernels.tools import hardware
+from kernels.tools.hardware import FACTS, TENSOR_CORES, describe, least_us, programs_that_fit, ridge, sheet_text, shown, tier
 from tests.needs import needs
 
 ROOT = Path(__file__).resolve().parents[2]

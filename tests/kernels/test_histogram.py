@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from kernels import histogram
-from kernels.histogram import LARGEST, MOST_BINS, histogram_flat, histogram_reference
+from kernels.reductions.histogram import LARGEST, MOST_BINS, histogram_flat, histogram_reference
 from tests.interpreter import addresses
 from tests.kernels.numerics import DTYPES, VIEWS, poisoned, random
 from tests.needs import need_free_memory, needs

@@ -9,15 +9,15 @@ import pytest
 import torch
 
 from kernels import matmul, scaled_matmul
-from kernels.matmul import ACTIVATIONS, matmul_reference
-from kernels.matmul_epilogue import Finish, described
-from kernels.matmul_hopper import descriptor, matmul_hopper
-from kernels.matmul_narrow import matmul_narrow
-from kernels.matmul_plan import matmul_plan, planned
-from kernels.matmul_routes import MATMUL_KERNELS
-from kernels.matmul_split import matmul_split
-from kernels.matmul_tiled import matmul_tiled
-from kernels.matmul_tiles import TILES
+from kernels.matmul.configs import TILES
+from kernels.matmul.dispatch import MATMUL_KERNELS
+from kernels.matmul.epilogue import Epilogue, descriptor_factory
+from kernels.matmul.hopper import descriptor, matmul_hopper
+from kernels.matmul.matmul import ACTIVATIONS, matmul_reference
+from kernels.matmul.narrow import matmul_narrow
+from kernels.matmul.plan import choose_plan, matmul_plan
+from kernels.matmul.split import matmul_split
+from kernels.matmul.tiled import matmul_tiled
 from tests.interpreter import only_touching
 from tests.kernels.matmul_numerics import ACTIVATED, TF32_STEP, assert_matmul, slopes_64, sums_64
 from tests.kernels.numerics import DTYPES, assert_guard_untouched, assert_within, guarded, poisoned, random
@@ -113,12 +113,12 @@ def test_nothing_to_sum_and_nothing_to_write(activation, device):
     assert matmul(a, b[:, :0], bias[:0], activation).shape == (5, 0)
 
 
-NOTHING = Finish()
+NOTHING = Epilogue()
 # That in Gluon has tests of its own. The last: as narrow, but a second launch adds up.
 ROUTES = ["tiled", "split", "hopper", "narrow", "parts"]
 
 
-def launch(route: str, a, b, c, finish: Finish = NOTHING, **other) -> torch.Tensor:
+def launch(route: str, a, b, c, finish: Epilogue = NOTHING, **other) -> torch.Tensor:
     """Call one kernel with small tiles."""
     if route == "split":
         matmul_split(a, b, c, finish, "ieee", {**SMALL, "parts": 3, **other})(a, b, c, finish)
@@ -129,7 +129,7 @@ def launch(route: str, a, b, c, finish: Finish = NOTHING, **other) -> torch.Tens
     elif route in ("narrow", "parts"):
         wide, block_k = (64, 64) if a.device.type == "cuda" else (32, 16)
         sizes = {"WIDE": wide, "NARROW": 16, "BLOCK_K": block_k, "num_warps": 4, "num_stages": 2, "parts": 3}
-        with mock.patch("kernels.matmul_narrow.MANY_SUMS", 1 if route == "parts" else 2**15):
+        with mock.patch("kernels.matmul.narrow.MANY_SUMS", 1 if route == "parts" else 2**15):
             matmul_narrow(a, b, c, finish, "ieee", {**sizes, **other})(a, b, c, finish)
     else:
         matmul_tiled(a, b, c, finish, "ieee", {**SMALL, **other})(a, b, c, finish)
@@ -145,7 +145,7 @@ def test_kernel_touches_its_matrices_and_nothing_else(route, dtype, m, n, k, dev
     c, buffer = guarded((m, n), dtype, device)
     bias = poisoned(random(1, n, dtype=dtype, device=device, seed=2))[0]
     with within([a, b, bias], [c]) if route == "tiled" else contextlib.nullcontext():
-        launch(route, a, b, c, Finish(bias=bias))
+        launch(route, a, b, c, Epilogue(bias=bias))
     assert_matmul(c, a, b, bias)
     assert_guard_untouched(c, buffer)
 
@@ -155,7 +155,7 @@ def test_kernel_touches_its_matrices_and_nothing_else(route, dtype, m, n, k, dev
 def test_every_kernel_keeps_what_the_activation_was_given(route, activation, device):
     a, b, bias = given(40, 72, 104, torch.float16, device, "nt")
     (c, c_buffer), (z, z_buffer) = (guarded((40, 72), torch.float16, device) for _ in range(2))
-    launch(route, a, b, c, Finish(z, bias, activation=activation))
+    launch(route, a, b, c, Epilogue(z, bias, activation=activation))
     assert_matmul(c, a, b, bias, activation)
     assert_matmul(z, a, b, bias)
     assert_guard_untouched(c, c_buffer)
@@ -182,7 +182,7 @@ def test_splitting_leaves_its_counters_at_zero_and_repeats_its_bits(route, devic
 def test_programs_that_persist_store_every_tile(stored, programs, device):
     a, b, bias = given(70, 88, 40, torch.float16, device)
     c = torch.full((70, 88), float("nan"), dtype=torch.float16, device=device)
-    launch("hopper", a, b, c, Finish(bias=bias), DESCRIPTOR_STORE=stored, programs=programs)
+    launch("hopper", a, b, c, Epilogue(bias=bias), DESCRIPTOR_STORE=stored, programs=programs)
     assert_matmul(c, a, b, bias)
 
 
@@ -193,7 +193,7 @@ def test_the_wide_matrix_gives_the_rows_whichever_it_is(m, n, route, parts, devi
     a, b, bias = given(m, n + -n % 8, 112, torch.float16, device)
     b, bias = b[:, :n], bias[:n]
     (z, z_buffer), (c, c_buffer) = (guarded((m, n), torch.float16, device) for _ in range(2))
-    launch(route, a, b, c, Finish(z, bias, activation="silu"), parts=parts)
+    launch(route, a, b, c, Epilogue(z, bias, activation="silu"), parts=parts)
     assert_matmul(c, a, b, bias, "silu")
     assert_matmul(z, a, b, bias)
     assert_guard_untouched(c, c_buffer)
@@ -291,13 +291,13 @@ def test_the_reference_agrees_with_pytorch(device):
 
 
 def test_rows_that_begin_anywhere_are_copied_first(device, monkeypatch):
-    monkeypatch.setattr("kernels.matmul_plan.WORTH_A_COPY", 1)
-    monkeypatch.setattr("kernels.matmul_routes.LAUNCHES", {})
-    planned.cache_clear()
+    monkeypatch.setattr("kernels.matmul.plan.WORTH_A_COPY", 1)
+    monkeypatch.setattr("kernels.matmul.dispatch.LAUNCHES", {})
+    choose_plan.cache_clear()
     a, b, bias = given(33, 41, 27, torch.float16, device, "ns")
     assert matmul_plan(a, b).copies == (True, True) and matmul_plan(a[:, :24].contiguous(), b[:24]).copies == (False, True)
     assert_matmul(matmul(a, b, bias), a, b, bias)
-    planned.cache_clear()
+    choose_plan.cache_clear()
 
 
 # What a plan says.
@@ -318,7 +318,7 @@ KINDS = [(family, kind) for family, kinds in TILES.items() for kind in kinds]
 @pytest.mark.parametrize("layout", ["rows", "columns", ""])
 def test_every_shape_has_a_plan(family, kind, layout):
     sizes = (1, 16, 100, 512, 4096, 65536)
-    plans = [planned(m, k, n, kind, layout, "rows", family, 132) for m in sizes for k in (1, 64, 8192, 65536) for n in sizes]
+    plans = [choose_plan(m, k, n, kind, layout, "rows", family, 132) for m in sizes for k in (1, 64, 8192, 65536) for n in sizes]
     for plan in plans:
         assert plan.kernel in MATMUL_KERNELS and plan.reason.endswith(".")
         assert plan.kernel not in ("hopper", "gluon", "narrow") or family == "sm_90" and kind in ("half", "fp8")
@@ -329,11 +329,11 @@ def test_every_shape_has_a_plan(family, kind, layout):
 
 
 def test_few_tiles_and_many_terms_are_split():
-    assert planned(16, 8192, 8192, "half", "rows", "rows", "sm_90", 132).kernel == "narrow"
-    assert planned(16, 8192, 8192, "half", "", "rows", "sm_90", 132).kernel == "narrow"  # after a copy
-    assert planned(16, 8192, 8192, "half", "rows", "rows", "sm_100", 148).kernel == "split"
-    assert planned(512, 65536, 512, "half", "rows", "rows", "sm_90", 132).configuration["parts"] == 8
-    assert planned(512, 65536, 512, "half", "rows", "rows", "sm_80", 108).kernel == "split"
+    assert choose_plan(16, 8192, 8192, "half", "rows", "rows", "sm_90", 132).kernel == "narrow"
+    assert choose_plan(16, 8192, 8192, "half", "", "rows", "sm_90", 132).kernel == "narrow"  # after a copy
+    assert choose_plan(16, 8192, 8192, "half", "rows", "rows", "sm_100", 148).kernel == "split"
+    assert choose_plan(512, 65536, 512, "half", "rows", "rows", "sm_90", 132).configuration["parts"] == 8
+    assert choose_plan(512, 65536, 512, "half", "rows", "rows", "sm_80", 108).kernel == "split"
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,7 @@ def test_few_tiles_and_many_terms_are_split():
     ],
 )
 def test_a_product_of_one_wave_gives_every_program_one_tile(m, n, k, tile, parts):
-    plan = planned(m, k, n, "half", "rows", "rows", "sm_90", 132)
+    plan = choose_plan(m, k, n, "half", "rows", "rows", "sm_90", 132)
     assert (plan.kernel, plan.configuration["WIDE"], plan.configuration["NARROW"]) == ("narrow", *tile)
     assert plan.configuration["parts"] == parts
     assert -(-max(m, n) // tile[0]) * -(-min(m, n) // tile[1]) * parts <= 132
@@ -361,13 +361,13 @@ def test_a_product_of_one_wave_gives_every_program_one_tile(m, n, k, tile, parts
 
 @pytest.mark.parametrize(("m", "n"), [(1536, 1536), (2048, 2048), (256, 16896 + 128), (128, 132 * 256 + 1)])
 def test_a_product_of_several_waves_is_left_to_programs_that_persist(m, n):
-    assert planned(m, 4096, n, "half", "rows", "rows", "sm_90", 132).kernel in ("hopper", "gluon")
+    assert choose_plan(m, 4096, n, "half", "rows", "rows", "sm_90", 132).kernel in ("hopper", "gluon")
 
 
 def test_autotune_asks_the_search_for_every_product(device, monkeypatch):
     a, b, bias = (t.requires_grad_() for t in given(20, 24, 16, torch.float32, device))
     asked: list[tuple] = []
-    module = importlib.import_module("kernels.matmul")  # the package's attribute of that name is the function
+    module = importlib.import_module("kernels.matmul.matmul")  # the package's attribute of that name is the function
     monkeypatch.setattr(module, "matmul_search", lambda a, b: (asked.append((*a.shape, b.shape[1])), matmul_plan(a, b))[1])
     c = matmul(a, b, bias, "silu", autotune=True)
     assert_matmul(c.detach(), a.detach(), b.detach(), bias.detach(), "silu")
@@ -523,7 +523,7 @@ def test_eight_bit_floats_at_full_size(m, n, k, device):
 def test_a_launch_describes_the_matrices_of_its_call_and_keeps_none(turned):
     first, second = (torch.zeros(64, 128, dtype=torch.bfloat16) for _ in range(2))
     first, second = (first.mT, second.mT) if turned else (first, second)
-    describe, gone = described(descriptor(first, 32, 64)), weakref.ref(first)
+    describe, gone = descriptor_factory(descriptor(first, 32, 64)), weakref.ref(first)
     del first
     found, wanted = describe(second), descriptor(second, 32, 64)
     assert gone() is None

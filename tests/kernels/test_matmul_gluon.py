@@ -11,11 +11,11 @@ import sys
 import pytest
 import torch
 
-from kernels.matmul_epilogue import Finish
-from kernels.matmul_gluon import matmul_gluon
-from kernels.matmul_plan import hopper_plan, matmul_plan, planned, waves_area
-from kernels.matmul_tiles import GLUON_TILE, NAMES
-from scripts.records import ROOT
+from kernels.matmul.configs import GLUON_TILE, NAMES
+from kernels.matmul.epilogue import Epilogue
+from kernels.matmul.gluon import matmul_gluon
+from kernels.matmul.plan import choose_plan, hopper_plan, matmul_plan, waves_area
+from scripts.provenance.records import ROOT
 from tests.kernels.matmul_numerics import assert_matmul
 from tests.kernels.numerics import random
 from tests.needs import needs
@@ -25,9 +25,9 @@ COMPILE = """
 import json, re, sys
 import torch
 from triton.runtime import driver
-from kernels.compiling import NoGPU
-from kernels.matmul_epilogue import Finish
-import kernels.matmul_gluon as module
+from kernels.tools.compile_only import NoGPU
+from kernels.matmul.epilogue import Finish
+import kernels.matmul.gluon as module
 
 driver.set_active(NoGPU())
 kernel, configuration = module.matmul_gluon_kernel, json.loads(sys.argv[1])
@@ -74,22 +74,22 @@ def test_every_way_of_it_compiles_for_hopper():
 
 def test_it_is_taken_where_it_fills_the_waves():
     """At 3072 the Hopper kernel's tiles begin a third wave with a fifth of the multiprocessors; at 4096 they fill four."""
-    assert planned(3072, 3072, 3072, "half", "rows", "columns", "sm_90", 132).kernel == "gluon"
-    assert planned(4096, 4096, 4096, "half", "rows", "rows", "sm_90", 132).kernel == "hopper"
-    assert planned(3072, 3072, 3076, "half", "rows", "columns", "sm_90", 132).kernel == "hopper"  # a descriptor cannot store
-    assert planned(3072, 3072, 3072, "fp8", "rows", "columns", "sm_90", 132).kernel == "hopper"
-    assert planned(3072, 3072, 3072, "half", "rows", "columns", "sm_100", 148).kernel == "tiled"
+    assert choose_plan(3072, 3072, 3072, "half", "rows", "columns", "sm_90", 132).kernel == "gluon"
+    assert choose_plan(4096, 4096, 4096, "half", "rows", "rows", "sm_90", 132).kernel == "hopper"
+    assert choose_plan(3072, 3072, 3076, "half", "rows", "columns", "sm_90", 132).kernel == "hopper"  # a descriptor cannot store
+    assert choose_plan(3072, 3072, 3072, "fp8", "rows", "columns", "sm_90", 132).kernel == "hopper"
+    assert choose_plan(3072, 3072, 3072, "half", "rows", "columns", "sm_100", 148).kernel == "tiled"
     for m, n in ((1536, 1536), (3072, 3072), (2048, 2048), (4096, 4096), (8192, 8192), (8192, 28672)):
         other = hopper_plan(m, n, "half", 132).configuration
         areas = [waves_area(tile, m, n, 132) for tile in (GLUON_TILE, (other["BLOCK_M"], other["BLOCK_N"]))]
-        assert (planned(m, 4096, n, "half", "rows", "rows", "sm_90", 132).kernel == "gluon") == (areas[0] <= 0.99 * areas[1])
+        assert (choose_plan(m, 4096, n, "half", "rows", "rows", "sm_90", 132).kernel == "gluon") == (areas[0] <= 0.99 * areas[1])
 
 
 def test_the_interpreter_gets_the_kernel_in_triton(monkeypatch):
-    monkeypatch.setattr("kernels.matmul_plan.matmul_family", lambda device: ("sm_90", 132))
+    monkeypatch.setattr("kernels.matmul.plan.matmul_family", lambda device: ("sm_90", 132))
     a, b = torch.empty(3072, 64, dtype=torch.float16), torch.empty(64, 3072, dtype=torch.float16)
     for interpreted, kernel in ((True, "hopper"), (False, "gluon")):
-        monkeypatch.setattr("kernels.matmul_plan.INTERPRETED", interpreted)
+        monkeypatch.setattr("kernels.matmul.plan.INTERPRETED", interpreted)
         assert matmul_plan(a, b).kernel == kernel
 
 
@@ -100,10 +100,10 @@ def given(m: int, k: int, n: int, dtype: torch.dtype, layouts: str = "nn") -> tu
     return a, b, random(n, dtype=dtype, device="cuda", seed=2)
 
 
-NOTHING = Finish()
+NOTHING = Epilogue()
 
 
-def product(a, b, finish: Finish = NOTHING, programs: int=132) -> torch.Tensor:
+def product(a, b, finish: Epilogue = NOTHING, programs: int=132) -> torch.Tensor:
     """By this kernel, into memory that holds NaN, with a guard behind it."""
     (m, _), n = a.shape, b.shape[1]
     line = torch.full((m * n + 64,), torch.nan, dtype=a.dtype, device=a.device)
@@ -134,7 +134,7 @@ def test_products(m, k, n, layouts, dtype):
 def test_bias_and_activation(activation, keep):
     a, b, bias = given(300, 200, 392, torch.bfloat16)
     z = torch.full((300, 392), torch.nan, dtype=a.dtype, device="cuda") if keep else None
-    assert_matmul(product(a, b, Finish(z, bias, activation=activation)), a, b, bias, activation)
+    assert_matmul(product(a, b, Epilogue(z, bias, activation=activation)), a, b, bias, activation)
     if z is not None:
         assert_matmul(z, a, b, bias)
 

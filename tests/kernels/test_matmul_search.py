@@ -1,4 +1,4 @@
-"""kernels.matmul_search: what is tried, what is kept where, and what an interruption or a broken file costs."""
+"""kernels.matmul.search: what is tried, what is kept where, and what an interruption or a broken file costs."""
 
 import json
 import multiprocessing
@@ -9,10 +9,10 @@ import pytest
 import torch
 import triton
 
-from kernels import matmul_search as module
-from kernels.matmul_plan import MatmulPlan, matmul_plan, planned
-from kernels.matmul_search import matmul_search, search_candidates
-from kernels.matmul_tried import cache_folder, search_file, search_key
+from kernels.matmul import search as module
+from kernels.matmul.autotune_cache import cache_folder, search_file, search_key
+from kernels.matmul.plan import MatmulPlan, choose_plan, matmul_plan
+from kernels.matmul.search import matmul_search, search_candidates
 from tests.kernels.matmul_numerics import assert_matmul
 from tests.kernels.numerics import random
 from tests.needs import needs
@@ -322,7 +322,7 @@ def test_every_candidate_gives_the_product(m, n, k, dtype, device):
     precision = "ieee" if dtype == torch.float32 else "tf32"
     for kernel, configuration in candidates if device == "cpu" else candidates[:1]:
         c = torch.full((m, n), torch.nan, dtype=dtype, device=device)
-        finish = module.Finish()
+        finish = module.Epilogue()
         module.MATMUL_KERNELS[kernel](a, b, c, finish, precision, configuration)(a, b, c, finish)
         assert_matmul(c, a, b)
 
@@ -330,7 +330,7 @@ def test_every_candidate_gives_the_product(m, n, k, dtype, device):
 def test_a_narrow_product_is_offered_other_parts_and_tiles(monkeypatch):
     monkeypatch.setattr(module, "matmul_family", lambda device: ("sm_90", 132))
     a, b = torch.empty(16, 8192, dtype=torch.float16), torch.empty(8192, 8192, dtype=torch.float16)
-    shipped = planned(16, 8192, 8192, "half", "rows", "rows", "sm_90", 132)
+    shipped = choose_plan(16, 8192, 8192, "half", "rows", "rows", "sm_90", 132)
     monkeypatch.setattr(module, "matmul_plan", lambda a, b: shipped)
     narrow = [configuration for kernel, configuration in search_candidates(a, b) if kernel == "narrow"]
     assert narrow[0] == shipped.configuration
@@ -342,7 +342,7 @@ def test_a_hopper_gpu_is_offered_the_hopper_kernel(monkeypatch):
     a, b = (torch.empty(4096, 4096, dtype=torch.bfloat16) for _ in range(2))
     kernels_of = [kernel for kernel, _ in search_candidates(a, b)]
     assert "hopper" not in kernels_of
-    for name in ("kernels.matmul_search.matmul_family", "kernels.matmul_plan.matmul_family"):
+    for name in ("kernels.matmul.search.matmul_family", "kernels.matmul.plan.matmul_family"):
         monkeypatch.setattr(name, lambda device: ("sm_90", 132))
     found = search_candidates(a, b)
     assert [configuration["programs"] for kernel, configuration in found if kernel == "hopper"]
@@ -385,6 +385,6 @@ def test_a_search_on_the_gpu(m, n, k, own_folder, monkeypatch):
     tried = json.loads(kept_file(own_folder).read_text())["tried"]
     best = min(entry["ms"] for entry in tried if entry["ms"])
     assert plan.configuration in [entry["configuration"] for entry in tried if entry["ms"] == best]
-    c, finish = torch.full((m, n), torch.nan, dtype=a.dtype, device="cuda"), module.Finish()
-    module.matmul_planned(a, b, c, finish, plan)(a, b, c, finish)
+    c, finish = torch.full((m, n), torch.nan, dtype=a.dtype, device="cuda"), module.Epilogue()
+    module.prepare_launch(a, b, c, finish, plan)(a, b, c, finish)
     assert_matmul(c, a, b)

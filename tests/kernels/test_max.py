@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from kernels import max as max_  # the builtin keeps its name here
-from kernels.max import max_reference
-from kernels.max_tile import max_kernel, max_planned
-from kernels.reduction import reduction_plan
+from kernels.reductions.max import max_reference
+from kernels.reductions.max_tile import max_kernel, max_planned
+from kernels.reductions.plan import reduction_plan
 from tests.interpreter import addresses, check_addresses, only_touching
 from tests.kernels.numerics import DTYPES, VIEWS, assert_guard_untouched, guarded, poisoned, random
 from tests.needs import need_free_memory, needs
@@ -147,13 +147,13 @@ def test_all_of_it_where_terms_fill_their_blocks_and_do_not(parts, terms, device
 
 
 def test_the_last_program_leaves_the_counters_at_zero(device, monkeypatch):
-    module, lent = importlib.import_module("kernels.max_tile"), []
+    module, lent = importlib.import_module("kernels.reductions.max_tile"), []
 
     def lend(x, count, key):
         lent.append(torch.zeros(count + 1, dtype=torch.int32, device=device))
         return lent[-1]
 
-    monkeypatch.setattr(module, "arrivals", lend)
+    monkeypatch.setattr(module, "arrival_counters", lend)
     for shape, dim in (((9000,), None), ((2, 9000), 1), ((1000, 40), 0)):
         assert_max(random(*shape, device=device), (dim,))
         assert lent and not lent[-1].any()

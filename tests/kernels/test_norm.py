@@ -9,14 +9,14 @@ import torch
 import torch.nn.functional as F
 
 from kernels import layer_norm, rms_norm
-from kernels.layer_norm import layer_norm_reference
-from kernels.norm import NORM_BACKWARD_ROW, NORM_FORWARD, NORM_FORWARD_ROW, NORM_SPLIT, norm_route
-from kernels.norm_backward import norm_tile_backward
-from kernels.norm_backward_long import norm_long_backward
-from kernels.norm_forward import norm_tile
-from kernels.norm_forward_long import norm_long
-from kernels.norm_forward_split import norm_split
-from kernels.rms_norm import rms_norm_reference
+from kernels.norm.backward import norm_tile_backward
+from kernels.norm.backward_long import norm_long_backward
+from kernels.norm.forward import norm_tile
+from kernels.norm.forward_long import norm_long
+from kernels.norm.forward_split import norm_split
+from kernels.norm.layer_norm import layer_norm_reference
+from kernels.norm.norm import NORM_BACKWARD_ROW, NORM_FORWARD, NORM_FORWARD_ROW, NORM_SPLIT, norm_route
+from kernels.norm.rms_norm import rms_norm_reference
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
     DTYPES,
@@ -138,22 +138,22 @@ def within(reads: list, writes: list):
 @pytest.fixture
 def short_limits(monkeypatch):
     """Send rows of more than 64 elements to the kernels for long ones, as if they were many."""
-    monkeypatch.setattr("kernels.norm.norm_route", norm_route.__wrapped__)  # which finds its limits anew each time
-    monkeypatch.setattr("kernels.norm.NORM_FORWARD_ROW", 64)
-    monkeypatch.setattr("kernels.norm.NORM_BACKWARD_ROW", 64)
-    monkeypatch.setattr("kernels.norm.NORM_SPLIT", ((0, 64),))
+    monkeypatch.setattr("kernels.norm.norm.norm_route", norm_route.__wrapped__)  # which finds its limits anew each time
+    monkeypatch.setattr("kernels.norm.norm.NORM_FORWARD_ROW", 64)
+    monkeypatch.setattr("kernels.norm.norm.NORM_BACKWARD_ROW", 64)
+    monkeypatch.setattr("kernels.norm.norm.NORM_SPLIT", ((0, 64),))
 
 
 @pytest.fixture
 def small_parts(monkeypatch):
     """Split a row into parts of a size that the interpreter can afford."""
-    monkeypatch.setattr("kernels.norm_forward_split.norm_split_block", lambda n: (32, 1) if n < 1000 else (1024, 4))
+    monkeypatch.setattr("kernels.norm.forward_split.norm_split_block", lambda n: (32, 1) if n < 1000 else (1024, 4))
 
 
 @pytest.fixture
 def split_limits(monkeypatch, short_limits, small_parts):
     """Split rows of more than 64 elements over programs, however many there are."""
-    monkeypatch.setattr("kernels.norm.NORM_SPLIT", ((2**40, 64),))
+    monkeypatch.setattr("kernels.norm.norm.NORM_SPLIT", ((2**40, 64),))
 
 
 @pytest.fixture(params=["tile", "long", "split"])
@@ -596,7 +596,7 @@ def test_on_the_gpu_at_full_width(name, dtype, columns, rows, device):
 def test_more_than_two_to_the_31_elements(columns, few, device, monkeypatch):
     """Long rows on the route of many and, as if so many were few, on the route that splits them."""
     need_free_memory(60)
-    monkeypatch.setattr("kernels.norm.NORM_SPLIT", ((few, NORM_SPLIT[0][1]),))
+    monkeypatch.setattr("kernels.norm.norm.NORM_SPLIT", ((few, NORM_SPLIT[0][1]),))
     rows, dtype = 2**31 // columns + 5, torch.bfloat16
     x = torch.randint(-8, 8, (rows, columns), device=device, dtype=dtype)
     leaves = [t.requires_grad_() for t in (x, *parameters("layer_norm", columns, dtype, device))]

@@ -10,7 +10,7 @@ import torch
 import torch._dynamo.testing
 
 import kernels
-from kernels.in_graphs import IN_GRAPHS
+from kernels.operators.in_graphs import IN_GRAPHS
 from tests.kernels.numerics import random
 from tests.needs import needs
 

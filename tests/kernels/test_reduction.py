@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from kernels.reduction import Plan, reduction_plan
-from scripts.specimens.reductions import LIBRARY
+from kernels.reductions.plan import Plan, reduction_plan
+from scripts.launches.reductions import LIBRARY
 
 SHAPES = {
     "all": ((2**28,), None),

@@ -5,9 +5,10 @@ import contextlib
 import pytest
 import torch
 
-from kernels.rotary_embedding import rotary_embedding, rotary_embedding_forward, rotary_embedding_reference
-from kernels.rotary_embedding_turn import rotary_embedding_launch, rotary_embedding_plan
-from scripts.specimens.rope import FILE, SPECIMENS
+from kernels.rotary_embedding import rotary_embedding
+from kernels.rotary_embedding.rotary_embedding import rotary_embedding_forward, rotary_embedding_reference
+from kernels.rotary_embedding.rotate_pairs import rotary_embedding_launch, rotary_embedding_plan
+from scripts.launches.rope import FILE, SPECIMENS
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
     DTYPES,
@@ -309,7 +310,7 @@ def test_what_a_kernel_cannot_take_is_refused(name, device):
 
 @pytest.mark.parametrize("name", ["k", "cos", "sin"])
 def test_another_device_is_refused(name):
-    from kernels.arguments import check_same_device
+    from kernels.common.arguments import check_same_device
 
     with pytest.raises(ValueError, match=rf"^{name}: expected device cpu, the device of q, got meta$"):
         check_same_device(name, torch.ones(1, device="meta"), "q", torch.ones(1))

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from kernels import softmax
-from kernels.softmax import BACKWARD, FORWARD, softmax_reference, softmax_route
+from kernels.softmax.softmax import BACKWARD, FORWARD, softmax_reference, softmax_route
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
     DTYPES,

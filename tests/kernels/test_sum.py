@@ -9,9 +9,9 @@ import pytest
 import torch
 
 from kernels import sum as sum_  # the builtin keeps its name here
-from kernels.arrivals import UNUSED, recorded_arrivals
-from kernels.reduction import reduction_plan
-from kernels.sum import sum_kernel, sum_planned, sum_reference
+from kernels.common.counters import UNUSED, recorded_arrivals
+from kernels.reductions.plan import reduction_plan
+from kernels.reductions.sum import sum_kernel, sum_planned, sum_reference
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
     DTYPES,
@@ -114,13 +114,13 @@ def test_terms_that_fill_their_blocks_and_do_not(parts, terms, device):
 
 
 def test_the_last_program_leaves_the_counters_at_zero(device, monkeypatch):
-    module, lent = importlib.import_module("kernels.sum"), []
+    module, lent = importlib.import_module("kernels.reductions.sum"), []
 
     def lend(x, count, key):
         lent.append(torch.zeros(count + 1, dtype=torch.int32, device=device))
         return lent[-1]
 
-    monkeypatch.setattr(module, "arrivals", lend)
+    monkeypatch.setattr(module, "arrival_counters", lend)
     for shape, dim in (((20_000,), None), ((2, 20_000), 1), ((3000, 40), 0)):
         x = random(*shape, device=device)
         assert_sum(sum_(x, dim), x, dim)

@@ -18,7 +18,7 @@ from triton.backends.compiler import GPUTarget
 from triton.runtime import driver
 
 from kernels.labs import TASKS
-from kernels.labs.errors import explain
+from kernels.labs.diagnose.errors import explain
 from scripts import labs
 
 SHARED_BYTES = 232_448  # of an sm_90

@@ -2,7 +2,7 @@
 
 import torch
 
-from kernels.philox import philox_reference
+from kernels.dropout.philox import philox_reference
 
 
 def words(seed: int, start: int, counters: int) -> torch.Tensor:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from scripts import programs, records
-from scripts.records import RecordError
+from scripts.provenance import programs, records
+from scripts.provenance.records import RecordError
 from tests.baked.trees import put
 
 # A module needs the next one while it is imported, and the names run against that order.

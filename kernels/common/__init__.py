@@ -1,0 +1,1 @@
+"""What the operations share: checks of arguments, sizes, partial tiles, counters that programs share."""

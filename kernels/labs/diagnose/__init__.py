@@ -1,0 +1,1 @@
+"""From what was watched to a sentence about the mistake."""

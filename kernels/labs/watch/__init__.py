@@ -1,0 +1,1 @@
+"""Watching a kernel under the interpreter: memory, accesses, races."""

@@ -1,0 +1,6 @@
+"""Layer norm and RMS norm."""
+
+from kernels.norm.layer_norm import layer_norm
+from kernels.norm.rms_norm import rms_norm
+
+__all__ = ["layer_norm", "rms_norm"]

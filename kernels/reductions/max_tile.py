@@ -1,0 +1,112 @@
+"""The kernel of `kernels.max`: a tile of results by terms, and a meeting where terms are shared out.
+
+    y[i] = max_j x[i, j],    index[i] = the first j at which x[i, j] is y[i]
+
+Where several programs share the terms of a result, each leaves its largest element, and the last to finish compares
+those. Bytes and flops are those of `kernels.max`.
+"""
+
+import torch
+import triton
+import triton.language as tl
+
+from kernels.common.counters import arrival_counters, shared_key, workspace
+from kernels.reductions.plan import Plan
+
+
+@triton.jit
+def max_kernel(
+    x_ptr,
+    y_ptr,
+    index_ptr,
+    partial_ptr,
+    partial_index_ptr,
+    arrived_ptr,
+    outer_stride,
+    result_stride,
+    term_stride,
+    n_results,
+    n_terms,
+    n_parts,
+    OUTER: tl.constexpr,
+    BLOCK_M: tl.constexpr,
+    BLOCK_N: tl.constexpr,
+    PARTS: tl.constexpr,
+    STAGES: tl.constexpr,
+    INDICES: tl.constexpr,
+):
+    # This program owns BLOCK_M results, or of their terms every n_parts-th block.
+    program, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
+    group, outer = program, 0
+    if OUTER:
+        n_groups = tl.cdiv(n_results, BLOCK_M)
+        group, outer = program % n_groups, program // n_groups
+    results = group * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
+    terms = tl.arange(0, BLOCK_N).to(tl.int64)  # [BLOCK_N]
+    mask = results < n_results  # [BLOCK_M]
+    x_ptrs = x_ptr + outer * outer_stride + results[:, None] * result_stride + terms[None, :] * term_stride  # [BLOCK_M, BLOCK_N]
+    # The block at the end, which is not whole, falls to the first part; the others find nothing there. From it the
+    # program walks back, so that the first of equal elements comes last.
+    whole = n_terms // BLOCK_N
+    end = (whole + part) * BLOCK_N
+    end_mask = mask[:, None] & (terms < n_terms - end)[None, :]  # [BLOCK_M, BLOCK_N]
+    tail = tl.load(x_ptrs + end * term_stride, mask=end_mask, other=-float("inf"), eviction_policy="evict_first")
+    peak = tail.to(tl.float32)
+    met = tl.zeros([BLOCK_M, BLOCK_N], tl.int32) + (whole + part).to(tl.int32)  # in which block
+    own = tl.cdiv(whole - part, n_parts)
+    for turn in tl.range(0, own, num_stages=STAGES):
+        block = part + (own - 1 - turn) * n_parts
+        x_block_ptrs = x_ptrs + block * BLOCK_N * term_stride
+        x_block = tl.load(x_block_ptrs, mask=mask[:, None], other=-float("inf"), eviction_policy="evict_first")
+        x = x_block.to(tl.float32)
+        if INDICES:
+            replaces = (x >= peak) | (x != x)
+            met = tl.where(replaces, block.to(tl.int32), met)
+            peak = tl.where(replaces, x, peak)
+        else:
+            peak = tl.maximum(peak, x, propagate_nan=tl.PropagateNan.ALL)
+    nan = peak != peak
+    any_nan = tl.max(nan.to(tl.int32), axis=1) > 0  # [BLOCK_M]
+    y = tl.where(any_nan, float("nan"), tl.max(tl.where(nan, -float("inf"), peak), axis=1))  # [BLOCK_M]
+    y_offsets = outer * n_results + results  # [BLOCK_M]
+    if INDICES:
+        found = tl.where(any_nan[:, None], nan, peak == y[:, None])  # [BLOCK_M, BLOCK_N]
+        index = tl.min(tl.where(found, met.to(tl.int64) * BLOCK_N + terms[None, :], 2**62), axis=1)  # [BLOCK_M]
+    if PARTS == 1:
+        tl.store(y_ptr + y_offsets, y, mask=mask)
+        if INDICES:
+            tl.store(index_ptr + y_offsets, index, mask=mask)
+    else:
+        # What the parts find is laid out as [parts, programs, BLOCK_M].
+        row = tl.num_programs(0).to(tl.int64) * BLOCK_M
+        places = program * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
+        tl.store(partial_ptr + part * row + places, y)
+        if INDICES:
+            tl.store(partial_index_ptr + part * row + places, index)
+        tl.debug_barrier()  # all of the block is stored before this program reports
+        if tl.atomic_add(arrived_ptr + program, 1, sem="acq_rel") == n_parts - 1:
+            # This program is the last. It compares what all have left.
+            parts = tl.arange(0, PARTS)[None, :]  # [1, PARTS]
+            offsets = parts * row + places[:, None]  # [BLOCK_M, PARTS]
+            peaks = tl.load(partial_ptr + offsets, mask=parts < n_parts, other=-float("inf"), cache_modifier=".cg")
+            nans = peaks != peaks
+            any_nans = tl.max(nans.to(tl.int32), axis=1) > 0  # [BLOCK_M]
+            top = tl.where(any_nans, float("nan"), tl.max(tl.where(nans, -float("inf"), peaks), axis=1))  # [BLOCK_M]
+            tl.store(y_ptr + y_offsets, top, mask=mask)
+            if INDICES:
+                indices = tl.load(partial_index_ptr + offsets, mask=parts < n_parts, other=2**62, cache_modifier=".cg")
+                tops = tl.where(any_nans[:, None], nans, peaks == top[:, None])  # [BLOCK_M, PARTS]
+                tl.store(index_ptr + y_offsets, tl.min(tl.where(tops, indices, 2**62), axis=1), mask=mask)
+            tl.store(arrived_ptr + program, 0)
+
+
+def max_planned(x: torch.Tensor, y: torch.Tensor, index: torch.Tensor | None, plan: Plan) -> None:
+    partial = arrived = y
+    partial_index = found = y if index is None else index
+    if plan.parts > 1:
+        key = shared_key(x)
+        partial, arrived = workspace(x, plan.scratch, key), arrival_counters(x, plan.programs, key)
+        if index is not None:
+            partial_index = torch.empty(plan.scratch, dtype=torch.int64, device=x.device)
+    buffers = (y, found, partial, partial_index, arrived)
+    max_kernel[plan.grid](x, *buffers, *plan.sizes, **plan.meta, INDICES=index is not None)

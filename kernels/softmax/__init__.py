@@ -1,0 +1,5 @@
+"""Softmax along one dimension."""
+
+from kernels.softmax.softmax import softmax
+
+__all__ = ["softmax"]

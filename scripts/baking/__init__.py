@@ -1,0 +1,1 @@
+"""What a bake does, piece by piece."""

@@ -1,0 +1,85 @@
+"""What there is to bake, and how long it took the last time. Names only: nothing here needs torch or a GPU."""
+
+from functools import cache
+from typing import NamedTuple
+
+from scripts.launches import SPECIMENS
+from scripts.provenance import labs, programs, records, sources
+from scripts.provenance.environment import primary_machine
+from scripts.provenance.follow import Code, CodeError, Place
+
+# What a piece of work takes where no record tells, in seconds on one core.
+GUESS = {"program": 8.0, "compiled": 4.0, "trace": 6.0, "lab": 30.0, "gate": 30.0}
+FOLDERS = {"compiled": "compiled", "traces": "trace", "labs": "lab"}
+
+
+class Work(NamedTuple):
+    """One record to make: its kind, and its name within that kind."""
+
+    kind: str
+    short: str
+
+    @property
+    def name(self) -> str:
+        """As `--only` spells it: `fused_softmax/launch`, `compiled/add_kernel`, `traces/norms/partial_sums`, `labs/softmax`."""
+        folder = next((folder for folder, kind in FOLDERS.items() if kind == self.kind), "")
+        return f"{folder}/{self.short}" if folder else self.short
+
+
+def everything(cpu: bool) -> list[Work]:
+    """Everything that a machine with a GPU, or one without, makes a record of."""
+    found = [Work("program", name) for name in programs.snippet_names() if not (cpu and programs.needs_of(name))]
+    found += [Work("compiled", name) for name in dict.fromkeys(specimen.function for specimen in SPECIMENS)]
+    found += [Work("lab", name) for name in labs.names()]
+    return found + ([Work("trace", name) for name in sources.recorded_runs()] if cpu else [])
+
+
+def measures(work: Work, code: Code) -> bool:
+    """Whether it times or counts something, so that nothing else may run beside it."""
+    if work.kind == "lab":  # its checks give times beside PyTorch's
+        return True
+    if work.kind != "program":
+        return False
+    try:
+        harness = {place.path for place in reached(work, code)} & {code.root / "kernels/tools/benchmark.py"}
+        return bool(harness) or bool(programs.header(work.short, "counters", code.root))
+    except CodeError:
+        return True  # its own turn will say what is wrong with it
+
+
+def reached(work: Work, code: Code) -> set[Place]:
+    """The definitions that a piece of work is made of."""
+    return set(reached_from(tuple(sources.entries(work.kind, work.short, code)), code))
+
+
+@cache
+def reached_from(entries: tuple[str, ...], code: Code) -> frozenset[Place]:
+    whole, roots = code.parted(entries)
+    wanted = [place for path in whole for place in code.imports(path).values()]
+    return frozenset(code.followed([*wanted, *roots]))
+
+
+def is_current(work: Work, machine: str, code: Code) -> bool:
+    """Whether the machine has a record of today's code; of a kernel also of today's launches, of a lab of today's cells."""
+    try:
+        record = records.read(records.record_path(machine, work.kind, work.short))
+    except records.RecordError:
+        return False
+    if not sources.is_fresh(record, code):
+        return False
+    if work.kind == "lab":
+        return labs.is_of_these_cells(record)
+    if work.kind == "compiled":
+        asked = {specimen.name: specimen.launch for specimen in SPECIMENS if specimen.function == work.short}
+        return {entry["specimen"]: entry["launch"] for entry in record["specimens"]} == asked
+    return True
+
+
+def seconds(kind: str, short: str, machine: str) -> float:
+    """How long a piece of work took when its record was made here, or else on the GPU whose numbers the pages show."""
+    for known in (machine, primary_machine()):
+        try:
+            return float(records.read(records.record_path(known, kind, short))["seconds"])
+        except (records.RecordError, KeyError):
+            continue
+    return GUESS[kind]

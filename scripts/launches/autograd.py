@@ -1,0 +1,12 @@
+"""*Autograd*."""
+
+from scripts.launches import X_AND_Y, called
+
+GRADIENT = {"dy_ptr": "*fp32", "dx_ptr": "*fp32"}
+SPECIMENS = [
+    called("snippets/autograd/recompute.py:recomputing_backward_kernel", x_ptr="*fp32", **GRADIENT, n_columns=300, BLOCK=512),
+    called("snippets/autograd/train.py:wave_forward_kernel", **X_AND_Y, n_elements=3000, BLOCK=1024),
+    called("snippets/autograd/train.py:wave_backward_kernel", x_ptr="*fp32", **GRADIENT, n_elements=3000, BLOCK=1024),
+    called("snippets/autograd/log_softmax.py:log_softmax_forward_kernel", **X_AND_Y, n_columns=300, BLOCK=512),
+    called("snippets/autograd/log_softmax.py:log_softmax_backward_kernel", y_ptr="*fp32", **GRADIENT, n_columns=300, BLOCK=512),
+]

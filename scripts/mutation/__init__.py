@@ -1,0 +1,1 @@
+"""Changing kernels to ask whether the tests notice."""

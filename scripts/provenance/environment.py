@@ -1,0 +1,86 @@
+"""What a record says about the machine it was made on, and how a caption says it."""
+
+import datetime
+import os
+import platform
+import re
+import subprocess
+from typing import Any
+
+from scripts import ROOT
+from scripts.provenance.records import RecordError
+
+SMI_FIELDS = "driver_version,power.limit,clocks.max.sm,clocks.max.memory"
+
+
+def machine_name(cpu: bool) -> str:
+    """The folder for this machine's records: `cpu`, or the GPU's name as its driver spells it, as a slug."""
+    if cpu:
+        return "cpu"
+    import torch
+
+    return re.sub(r"[^a-z0-9]+", "-", torch.cuda.get_device_name().lower()).strip("-")
+
+
+def primary_machine() -> str:
+    """The machine whose numbers the pages show, as mkdocs.yml names it."""
+    match = re.search(r"^  primary: (\S+)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    if not match:
+        raise RecordError("mkdocs.yml: extra.primary names no machine")
+    return match.group(1)
+
+
+def measured_on(environment: dict[str, Any], *dates: str) -> str:
+    """The machine, the versions and the date of a measurement, as a caption ends; the dates, where there were several."""
+    labels = {"driver": "driver", "cuda": "CUDA", "torch": "torch", "triton": "Triton"}
+    versions = ", ".join(f"{label} {environment[key]}" for key, label in labels.items())
+    return f"Measured on an {environment['gpu']}, {versions}, {' and '.join(dates or [environment['measured_at'][:10]])}."
+
+
+def environment(cpu: bool) -> dict[str, Any]:
+    import torch
+    import triton
+
+    found: dict[str, Any] = {"machine": machine_name(cpu), "gpu": None, "driver": None, "cuda": None}
+    found |= {"torch": torch.__version__, "triton": triton.__version__, "python": platform.python_version()}
+    found |= {"power_limit_w": None, "sm_clock_mhz": None, "memory_clock_mhz": None}
+    if not cpu:
+        found |= {"gpu": torch.cuda.get_device_name(), "cuda": torch.version.cuda}
+        driver, power, sm_clock, memory_clock = smi()
+        found |= {
+            "driver": driver,
+            "power_limit_w": float(power),
+            "sm_clock_mhz": int(sm_clock),
+            "memory_clock_mhz": int(memory_clock),
+        }
+    now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+    return found | {"measured_at": now.isoformat().replace("+00:00", "Z"), "commit": commit()}
+
+
+def smi() -> list[str]:
+    """The driver's own words on the first visible GPU, as fields of SMI_FIELDS. The clocks are the highest it allows."""
+    command = ["nvidia-smi", f"--query-gpu={SMI_FIELDS}", "--format=csv,noheader,nounits", "--id=0"]
+    line = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip().splitlines()[0]
+    return [field.strip() for field in line.split(",")]
+
+
+def commit() -> str:
+    """The commit of the checkout, where there is one and nothing in the code differs from it; otherwise nothing.
+
+    A copy without git takes it from BLOCKWISE_COMMIT: who made the copy knows.
+    """
+    try:
+        git = ["git", "-C", str(ROOT)]
+        changed = subprocess.run(
+            [*git, "status", "--porcelain", "--", "kernels", "snippets", "scripts", "docs/labs"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        head = subprocess.run([*git, "rev-parse", "HEAD"], capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        told = os.environ.get("BLOCKWISE_COMMIT", "")
+        if not re.fullmatch("([0-9a-f]{40})?", told):
+            raise RecordError(f"BLOCKWISE_COMMIT: expected a commit's 40 hexadecimal digits, got {told!r}") from None
+        return told
+    return "" if changed.stdout.strip() else head.stdout.strip()

@@ -1,0 +1,97 @@
+"""What each kind of record comes from, and whether it is of today's code. The standard library alone.
+
+`entries` is the one place that knows which code makes a record: whole files, and definitions as `file:name`, both of which the
+digest follows into all that they reach.
+"""
+
+import ast
+import re
+from typing import Any
+
+from scripts import ROOT
+from scripts.launches import SPECIMENS
+from scripts.provenance.digest import digest
+from scripts.provenance.follow import Code, CodeError, Place
+
+PACKAGE = "kernels/__init__.py"
+COMPILER = "scripts/compile.py:measured"
+RECORDER = "scripts/recording/recorder.py:record"
+CASES = "scripts/recording/cases"
+MUTATOR = "scripts/mutation/mutants.py:mutants"
+TESTS = "tests/kernels"
+# What runs around every test of a kernel without being imported by it.
+AROUND_TESTS = "tests/interpreter.py"
+
+
+def entries(kind: str, name: str, code: Code | None = None) -> list[str]:
+    """The code that a record of this kind and name comes from."""
+    match kind:
+        case "program":
+            return [f"snippets/{name}.py"]
+        case "lab":
+            return [f"docs/labs/{name}.py"]
+        case "compiled":
+            launched = [specimen for specimen in SPECIMENS if specimen.function == name]
+            if not launched:
+                raise CodeError(f"no kernel {name} is compiled")
+            launchers = {f"{specimen.path}:{specimen.launcher}" for specimen in launched if specimen.launcher}
+            return [*{specimen.kernel: None for specimen in launched}, *sorted(launchers), COMPILER]
+        case "trace":
+            return [RECORDER, f"{CASES}/{name.partition('/')[0]}.py"]
+        case "matrix":
+            return [f"{PACKAGE}:{name.partition('/')[2]}", COMPILER]
+        case "mutants":
+            return [f"{PACKAGE}:{name}", *tests_of(name, code), AROUND_TESTS, MUTATOR]
+    raise CodeError(f"no record is of the kind {kind!r}")
+
+
+def digest_of(kind: str, name: str, code: Code | None = None) -> str:
+    """The digest that a record of today's code carries."""
+    code = code or Code()
+    return digest(entries(kind, name, code), code)
+
+
+def is_fresh(record: dict[str, Any], code: Code | None = None) -> bool:
+    """Whether the code that made the record is the code of this checkout."""
+    try:
+        return digest_of(record["kind"], record["name"], code) == record["hash"]
+    except CodeError:
+        return False
+
+
+def public_functions(code: Code | None = None) -> list[str]:
+    """The library's public functions: each stands in a module of its own name, and the package passes it on."""
+    code = code or Code()
+    path = code.root / PACKAGE
+    if not path.exists():
+        return []
+    return sorted(name for name in code.imports(path) if public_source(name, code).path.stem == name)
+
+
+def public_source(name: str, code: Code) -> Place:
+    """Where a function that the package passes on is defined."""
+    return code.source(code.root / PACKAGE, name)
+
+
+def tests_of(function: str, code: Code | None = None) -> list[str]:
+    """The files of tests of a public function: its own, or those that import it."""
+    code = code or Code()
+    folder = code.root / TESTS
+    own = folder / f"test_{function}.py"
+    imported = re.compile(rf"^from kernels[\w.]* import .*\b{function}\b", re.MULTILINE)
+    files = [own] if own.exists() else [file for file in sorted(folder.glob("test_*.py")) if imported.search(file.read_text())]
+    return [file.relative_to(code.root).as_posix() for file in files if file.stem not in ("test_compiles", "test_public")]
+
+
+def recorded_runs() -> list[str]:
+    """Every recorded run, as `<chapter>/<name>`: the keys of each chapter's RUNS."""
+    found = []
+    for path in sorted((ROOT / CASES).glob("[a-z]*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            match node:
+                case (
+                    ast.Assign(targets=[ast.Name(id="RUNS")], value=ast.Dict(keys=keys))
+                    | ast.AnnAssign(target=ast.Name(id="RUNS"), value=ast.Dict(keys=keys))
+                ):
+                    found += [f"{path.stem}/{ast.literal_eval(key)}" for key in keys if key]
+    return found

@@ -1,0 +1,21 @@
+"""The recorded run of *Your first kernel*."""
+
+from typing import Any
+
+import torch
+
+from kernels.add import add_kernel
+from scripts.recording.cases import quarters
+
+
+def add() -> dict[str, Any]:
+    x, y = quarters(2, 1000).unbind()
+    out = torch.full_like(x, float("nan"))
+    return {
+        "kernel": add_kernel,
+        "launch": lambda: add_kernel[(4,)](x, y, out, 1000, BLOCK=256),
+        "tensors": {"x": x, "y": y, "out": out},
+    }
+
+
+RUNS = {"add": add}
