@@ -2,104 +2,24 @@
 
     python scripts/charts.py [--machine nvidia-h200]
 
-Draws every chart whose records exist into docs/baked/<machine>/charts/: <name>.wide.svg, <name>.narrow.svg, and
-<name>.json with what the page says beside them: title, text alternative, the table of all that is drawn, environment.
+Draws every chart whose records exist into docs/charts/<machine>/: <name>.wide.svg, <name>.narrow.svg, and <name>.json with
+ what the page says beside them: title, text alternative, the table of all that is drawn, environment.
 """
 
 import argparse
 import json
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts.drawing import curves as chart_curves
-from scripts.drawing.chapters import (
-    activations as chart_activations,
-)
-from scripts.drawing.chapters import (
-    autograd as chart_autograd,
-)
-from scripts.drawing.chapters import (
-    autotune as chart_autotune,
-)
-from scripts.drawing.chapters import (
-    block_model as chart_block_model,
-)
-from scripts.drawing.chapters import (
-    fusing as chart_fusing,
-)
-from scripts.drawing.chapters import (
-    landscape as chart_landscape,
-)
-from scripts.drawing.chapters import (
-    masking as chart_masking,
-)
-from scripts.drawing.chapters import (
-    matmul_ladder as chart_matmul_ladder,
-)
-from scripts.drawing.chapters import (
-    memory as chart_memory,
-)
-from scripts.drawing.chapters import (
-    norms as chart_norms,
-)
-from scripts.drawing.chapters import (
-    patterns as chart_patterns,
-)
-from scripts.drawing.chapters import (
-    peer_ratios as chart_losses,
-)
-from scripts.drawing.chapters import (
-    precision as chart_precision,
-)
-from scripts.drawing.chapters import (
-    products as chart_products,
-)
-from scripts.drawing.chapters import (
-    reductions as chart_reductions,
-)
-from scripts.drawing.chapters import (
-    softmax as chart_softmax,
-)
-from scripts.drawing.chapters import (
-    softmax_ladder as chart_ladder,
-)
-from scripts.drawing.chapters import (
-    tile_order as chart_tile_order,
-)
-from scripts.drawing.chapters import (
-    why_kernels as chart_why,
-)
-from scripts.drawing.data import Chart, Record
+from scripts.drawing.chapters import CHARTS
+from scripts.drawing.data import Record
 from scripts.drawing.style import NARROW, WIDE, page_style
 from scripts.drawing.svg import to_svg
 from scripts.provenance import records
 
-CHARTS: dict[str, tuple[Callable[..., Chart], tuple[str, ...]]] = {
-    **chart_autograd.CHARTS,
-    **chart_activations.CHARTS,
-    **chart_autotune.CHARTS,
-    **chart_block_model.CHARTS,
-    **chart_curves.CHARTS,
-    **chart_fusing.CHARTS,
-    **chart_ladder.CHARTS,
-    **chart_landscape.CHARTS,
-    **chart_losses.CHARTS,
-    **chart_masking.CHARTS,
-    **chart_matmul_ladder.CHARTS,
-    **chart_memory.CHARTS,
-    **chart_norms.CHARTS,
-    **chart_patterns.CHARTS,
-    **chart_precision.CHARTS,
-    **chart_products.CHARTS,
-    **chart_reductions.CHARTS,
-    **chart_softmax.CHARTS,
-    **chart_tile_order.CHARTS,
-    **chart_why.CHARTS,
-}
-
+DRAWN = records.ROOT / "docs" / "charts"
 
 # What a caption says once of all that a chart is drawn from.
 SAID = ("gpu", "driver", "cuda", "torch", "triton")
@@ -130,7 +50,7 @@ def draw(name: str, by_name: dict[str, Record]) -> dict[str, Any]:
     return {**svgs, "sidecar": sidecar}
 
 
-def files(machine: str, baked: Path = records.BAKED) -> dict[Path, str]:
+def files(machine: str, baked: Path = records.BAKED, drawn_into: Path = DRAWN) -> dict[Path, str]:
     """Every file that the records of a machine call for, with its text."""
     texts: dict[Path, str] = {}
     for name, (_, sources) in CHARTS.items():
@@ -139,7 +59,7 @@ def files(machine: str, baked: Path = records.BAKED) -> dict[Path, str]:
         # A program that checks without a GPU and measures with one leaves a record of either kind.
         if len(found) == len(paths) and all(record["environment"]["gpu"] for record in found.values()):
             drawn = draw(name, found)
-            folder = baked / machine / "charts"
+            folder = drawn_into / machine
             for variant in (WIDE, NARROW):
                 texts[folder / f"{name}.{variant.name}.svg"] = drawn[variant.name]
             texts[folder / f"{name}.json"] = json.dumps(drawn["sidecar"], indent=1, ensure_ascii=False) + "\n"

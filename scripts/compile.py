@@ -36,15 +36,6 @@ TARGETS = ("sm_80", "sm_90", "sm_100")
 INSTRUCTIONS = ("bar.sync", "shfl", "ex2", "div", "ld.shared", "st.shared")
 
 
-def kernels() -> list[tuple[str, list[str]]]:
-    """Every kernel that has specimens, with the files whose code decides its figures.
-
-    The specimens are compared with the record one by one, so that a new one leaves the other kernels' records fresh.
-    """
-    names = dict.fromkeys((specimen.function, specimen.path) for specimen in SPECIMENS)
-    return [(function, [path, "scripts/compile.py"]) for function, path in names]
-
-
 def this_gpu() -> str:
     import torch
 
@@ -271,10 +262,8 @@ def main() -> int:
     names = [specimen.name for specimen in SPECIMENS if not wanted or {specimen.name, specimen.function} & wanted]
     targets = arguments.target or list(TARGETS)
     if not names:
-        print(
-            f"no specimen is called {' or '.join(arguments.names)}; kernels: {', '.join(name for name, _ in kernels())}",
-            file=sys.stderr,
-        )
+        kernels = ", ".join(dict.fromkeys(specimen.function for specimen in SPECIMENS))
+        print(f"no specimen is called {' or '.join(arguments.names)}; kernels: {kernels}", file=sys.stderr)
         return 2
     if arguments.text:
         print("\n".join(text(name, target, arguments.text) for name in names for target in targets))

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts.labs import INSTALL, SOURCES, Cell, cells_of, is_of_these_cells, names, version
 from scripts.provenance import records
+from scripts.provenance.labs import INSTALL, SOURCES, Cell, cells_of, is_of_these_cells, names, version
 
 SETTINGS = records.ROOT / "mkdocs.yml"
 LINK = re.compile(r"\]\((?P<path>[\w./-]+)\.md(?P<anchor>#[\w-]+)?\)")

@@ -64,35 +64,6 @@ def run(cells: list[Cell]) -> Ran:
     return ran
 
 
-def kept(*arguments: Any, **named: Any) -> Any:
-        verdicts.append(check(*arguments, **named))
-        return verdicts[-1]
-
-    kernels.labs.check = kept
-    try:
-        yield
-    finally:
-        kernels.labs.check = check
-
-
-def run(cells: list[Cell]) -> Ran:
-    """Run the code cells one after another in one namespace, each from a file of its own, where Triton finds its source."""
-    ran, namespace = Ran(), {"__name__": "lab"}
-    with tempfile.TemporaryDirectory() as folder, listening(ran.verdicts):
-        for number, cell in enumerate(cells):
-            if not cell.markdown:
-                path = Path(folder) / f"cell_{number}.py"
-                path.write_text(cell.text + "\n", encoding="utf-8")
-                with contextlib.redirect_stdout(io.StringIO()) as printed:
-                    exec(compile(cell.text + "\n", str(path), "exec"), namespace)
-                ran.printed[number] = printed.getvalue()
-    return ran
-
-
-def statements(cell: Cell) -> int:
-    return len(ast.parse(cell.text).body)
-
-
 def kept(cells: list[Cell], ran: Ran) -> list[dict[str, Any]]:
     """What a record keeps of a run: what each code cell printed, and how many statements the cell had.
 

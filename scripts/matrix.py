@@ -24,7 +24,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts.compile import TARGETS, compile_all
 from scripts.launches import SPECIMENS, Specimen
-from scripts.provenance import programs, records
+from scripts.provenance import records, sources
+from scripts.provenance.follow import Code
 
 NVIDIA = ["sm_80", "sm_90", "sm_100", "sm_120"]
 AMD = ["gfx942"]
@@ -43,7 +44,7 @@ def versions() -> list[str]:
 
 
 def modules() -> list[str]:
-    return programs.public_modules()
+    return sources.public_functions()
 
 
 def parts() -> list[str]:
@@ -56,17 +57,12 @@ def kept() -> list[str]:
     return [part for part in parts() if records.record_path("cpu", "matrix", part).exists()]
 
 
-def code(part: str) -> list[str]:
-    """The module, whose siblings the hash follows, and what compiled them."""
-    return [f"kernels/{part.split('/')[1]}.py", "scripts/compile.py"]
-
-
 def specimens(module: str) -> list[Specimen]:
-    """Some of what the module, or a sibling that it imports, may launch: each kernel, at lengths and dtypes spread evenly."""
-    reached = {path.relative_to(records.ROOT).as_posix() for path in records.closure([f"kernels/{module}.py"])}
+    """Some of what a public function may launch: each kernel, at lengths and dtypes spread evenly."""
+    reached = sources.reached_by(module, Code())
     by_kernel: dict[str, list[Specimen]] = {}
     for specimen in SPECIMENS:
-        if specimen.path in reached:
+        if (records.ROOT / specimen.path, specimen.function) in reached:
             by_kernel.setdefault(specimen.kernel, []).append(specimen)
     return [specimen for found in by_kernel.values() for specimen in spread(found)]
 
@@ -94,7 +90,7 @@ def tested(python: str, module: str) -> dict[str, Any]:
     """How many of the module's tests passed, and the names of those that did not."""
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "junit.xml"
-        command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *programs.tests_of(module)]
+        command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *sources.tests_of(module)]
         command.append(f"--junitxml={report}")
         result = subprocess.run(command, cwd=records.ROOT, env=variables(), capture_output=True, text=True)
         if not report.exists():
@@ -144,15 +140,14 @@ def record(part: str) -> dict[str, Any]:
         [python, "-c", VERSIONS], cwd=records.ROOT, env=variables(), capture_output=True, text=True, check=True
     )
     found = json.loads(asked.stdout)
-    made_of = code(part)
-    head = {"schema": records.SCHEMA, "kind": "matrix", "name": part, "code": made_of, "hash": records.code_hash(made_of)}
+    head = {"schema": records.SCHEMA, "kind": "matrix", "name": part, "hash": sources.digest_of("matrix", part)}
     head |= {"environment": found.pop("environment"), "versions": found}
     return head | {"tests": tested(python, module), "targets": compiled(python, module)}
 
 
 def is_due(part: str) -> bool:
     """Whether there is no record of today's code."""
-    return not records.is_kept(records.record_path("cpu", "matrix", part), code(part))
+    return not sources.is_kept("cpu", "matrix", part)
 
 
 def summary(found: dict[str, Any]) -> str:

@@ -97,7 +97,7 @@ def renamed(text: str, names: dict[str, str], modules: dict[str, str]) -> str:
 
 
 def in_module_names(tokens: list[tokenize.TokenInfo]) -> list[bool]:
-    """For each token whether it is part of the module's name in `from module import name`, which only says where something lies."""
+    """For each token whether it belongs to the module's name in `from module import name`, which only says where code lies."""
     found, inside = [], False
     for number, token in enumerate(tokens):
         starts = not number or tokens[number - 1].type in (tokenize.NEWLINE, tokenize.NL, tokenize.INDENT, tokenize.DEDENT)
@@ -206,7 +206,8 @@ def migrated(tree: Path, renaming: Renaming) -> dict[Path, dict[str, Any]]:
             old = before.entries(entries)
             fresh = digest(entries, now)
             if digest(old, before.code) != fresh:
-                raise CodeError(f"{machine}/{name} ({kind}): more than names differs between the commit's code and this checkout's")
+                what = "more than names differs between the commit's code and this checkout's"
+                raise CodeError(f"{machine}/{name} ({kind}): {what}")
             contents = {key: value for key, value in record.items() if key not in ("hash", "code")}
             contents = contents if kind in ("program", "lab") else with_names(contents, before.names(old))
             head = {"schema": record["schema"], "kind": kind, "name": name, "hash": fresh}
@@ -218,7 +219,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("commit", metavar="COMMIT", help="whose records are carried over")
     parser.add_argument("names", metavar="NAMES.tsv", type=Path, help="what the change moved and renamed")
-    parser.add_argument("--check", action="store_true", help="write nothing: say whether the records here are those of the commit")
+    parser.add_argument("--check", action="store_true", help="write nothing: compare the records here with the commit's")
     arguments = parser.parse_args()
     try:
         renaming = read_renaming(arguments.names)
@@ -228,7 +229,8 @@ def main() -> int:
             found = migrated(tree, renaming)
         other = [path for path, record in found.items() if not path.exists() or records.read(path) != record]
         if arguments.check:
-            print(f"{len(found)} records of {arguments.commit}: {len(other)} differ here in more than names and digests", *other, sep="\n  ")
+            differ = f"{len(other)} differ here in more than names and digests"
+            print(f"{len(found)} records of {arguments.commit}: {differ}", *other, sep="\n  ")
             return int(bool(other))
         for path in other:
             records.write(path, found[path])

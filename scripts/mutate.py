@@ -41,8 +41,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import matrix
 from scripts.launches import SPECIMENS
 from scripts.mutation.mutants import Mutant, mutants
-from scripts.provenance import programs, records
+from scripts.provenance import records, sources
 from scripts.provenance.environment import environment
+from scripts.provenance.follow import Code
 
 EQUIVALENTS = records.ROOT / "tests/kernels/equivalents.txt"
 COPIED: tuple[str, ...] = (
@@ -69,16 +70,12 @@ FEW = 3
 FIRST = 12
 
 
-def code(module: str) -> list[str]:
-    """The module, whose siblings the hash follows, its tests, and what changes it."""
-    tests = [*programs.tests_of(module), "tests/kernels/numerics.py", "tests/interpreter.py"]
-    return [f"kernels/{module}.py", *tests, "scripts/mutation/mutants.py"]
-
-
 def files(module: str) -> list[str]:
     """The files of the module's kernels: its own and its siblings', but those that are modules of their own right."""
-    own = UNSEEN | {f"kernels/{other}.py" for other in matrix.modules() if other != module}
-    reached = [path.relative_to(records.ROOT).as_posix() for path in records.closure([f"kernels/{module}.py"])]
+    code = Code()
+    others = [sources.public_source(other, code).path for other in matrix.modules() if other != module]
+    own = UNSEEN | {path.relative_to(records.ROOT).as_posix() for path in others}
+    reached = sorted({place.path.relative_to(records.ROOT).as_posix() for place in sources.reached_by(module, code)})
     return [path for path in reached if path not in own and mutants((records.ROOT / path).read_text(encoding="utf-8"))]
 
 
@@ -165,7 +162,7 @@ def tried(folder: Path, module: str, path: str, mutant: Mutant, limit: float, fi
     try:
         target.write_text(mutant.of(original), encoding="utf-8")
         compiled = ["tests/kernels/test_compiles.py", "-k", f"{mutant.function}/"]
-        for tests in (first, programs.tests_of(module), compiled):
+        for tests in (first, sources.tests_of(module), compiled):
             if noticed := fails(folder, tests, limit) if tests else "":
                 return noticed
         return ""
@@ -191,7 +188,7 @@ def one(job: tuple[str, str, Mutant, float, str]) -> tuple[Mutant, str]:
 
 def journal(module: str) -> Path:
     """Where the outcomes of a module's mutants are kept until there is a score; of other code it is another file."""
-    return records.ROOT / "build" / "mutants" / f"{module}-{records.code_hash(code(module))[:12]}.txt"
+    return records.ROOT / "build" / "mutants" / f"{module}-{sources.digest_of('mutants', module)[:12]}.txt"
 
 
 def outcomes(
@@ -202,7 +199,7 @@ def outcomes(
         folder = Path(name)
         copy_checkout(folder / "whole")
         began = time.monotonic()
-        if broken := fails(folder / "whole", programs.tests_of(module), 600):
+        if broken := fails(folder / "whole", sources.tests_of(module), 600):
             raise RuntimeError(f"the tests are red without any change: {broken}")
         limit = TIMES * (time.monotonic() - began) + SECONDS
         left = [(module, *job, limit, last.get(job[1].name, "")) for job in chosen if job[1].name not in known]
@@ -248,7 +245,7 @@ def noticed_by_others(module: str) -> dict[str, str]:
     found: dict[str, str] = {}
     for other in kept():
         if other != module and not is_due(other):
-            own = tuple(programs.tests_of(other))
+            own = tuple(sources.tests_of(other))
             caught = records.read(records.record_path("cpu", "mutants", other))["caught"]
             found |= {name: test for name, test in caught if name in names and test.startswith(own)}
     return found
@@ -256,10 +253,10 @@ def noticed_by_others(module: str) -> dict[str, str]:
 
 def specimens_of(path: str, function: str) -> list[str]:
     """The specimens of every kernel of the library that is the function, or uses it; those of 16-bit floats come first."""
-    here, found = (records.ROOT / path, function), []
+    here, found, code = (records.ROOT / path, function), [], Code()
     for kernel in sorted({specimen.kernel for specimen in SPECIMENS if specimen.path.startswith("kernels/")}):
         file, name = kernel.split(":")
-        if here == (records.ROOT / file, name) or here in records.followed([(records.ROOT / file, name)]):
+        if here == (records.ROOT / file, name) or here in code.followed([(records.ROOT / file, name)]):
             found += [specimen.name for specimen in SPECIMENS if specimen.kernel == kernel]
     return sorted(found, key=lambda name: "16" not in name.rpartition("-")[2])
 
@@ -352,7 +349,7 @@ def judge_again(module: str) -> None:
     kept_score = records.read(path)
     same = {left["name"]: int(left["reason"].split()[-2]) for left in kept_score["left"] if left["outcome"] == "same"}
     known = {left["name"]: same.get(left["name"], 0) for left in kept_score["left"]} if same else {}
-    own = (*programs.tests_of(module), "tests/kernels/test_compiles.py")
+    own = (*sources.tests_of(module), "tests/kernels/test_compiles.py")
     caught = {name: test for name, test in kept_score["caught"] if "::" not in test or test.startswith(own)}
     noticed = noticed_by_others(module) | caught
     found = [(mutant, noticed.get(mutant.name, "")) for _, mutant in of_module(module)]
@@ -361,7 +358,7 @@ def judge_again(module: str) -> None:
 
 def is_due(module: str) -> bool:
     """Whether there is no score of today's code."""
-    return not records.is_kept(records.record_path("cpu", "mutants", module), code(module))
+    return not sources.is_kept("cpu", "mutants", module)
 
 
 def main() -> int:
@@ -394,7 +391,7 @@ def main() -> int:
             print(*(f"{path}:{mutant.line}: {mutant.name}" for path, mutant in chosen), sep="\n")
             continue
         # Modules that share their kernels and their tests, as the norms do, share the outcomes.
-        began, same = time.monotonic(), (*files(module), *programs.tests_of(module))
+        began, same = time.monotonic(), (*files(module), *sources.tests_of(module))
         noticing, kept_at = tried_before.setdefault(same, {}), journal(module)
         if arguments.only == "*" and kept_at.exists():
             noticing |= dict(line.split("\t") for line in kept_at.read_text(encoding="utf-8").splitlines())
@@ -416,9 +413,8 @@ def main() -> int:
         if arguments.only == "*":
             if journal(module) != kept_at:
                 raise RuntimeError(f"{module}: its kernels or tests were edited meanwhile; nothing is kept")
-            made_of = code(module)
-            head = {"schema": records.SCHEMA, "kind": "mutants", "name": module, "code": made_of}
-            head |= {"hash": records.code_hash(made_of), "environment": environment(cpu=True)}
+            head = {"schema": records.SCHEMA, "kind": "mutants", "name": module}
+            head |= {"hash": sources.digest_of("mutants", module), "environment": environment(cpu=True)}
             records.write(records.record_path("cpu", "mutants", module), head | result)
             kept_at.unlink(missing_ok=True)
     return 0

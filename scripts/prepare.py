@@ -23,7 +23,10 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import lab_pages
 from scripts.pages import peers as results
-from scripts.provenance import programs, records
+from scripts.provenance import programs, records, sources
+from scripts.provenance.environment import measured_on, primary_machine
+from scripts.provenance.follow import Code, CodeError
+from scripts.provenance.inline import inline
 
 DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
@@ -55,9 +58,10 @@ def pages() -> dict[str, str]:
 
 def write_programs() -> None:
     listed = []
+    code = Code()
     named = {address: {linked or copied for linked, copied in NAMED.findall(text)} for address, text in pages().items()}
     for name in programs.snippet_names():
-        records.write_text(DOCS / "programs" / f"{name}.py", programs.inline(name))
+        records.write_text(DOCS / "programs" / f"{name}.py", inline(name, code))
         shown = [address for address, names in named.items() if name in names]
         chapter = [address for address in shown if address]  # the home page shows programs of the chapters
         listed.append({"path": f"programs/{name}.py", "page": (chapter or shown or [""])[0], "needs": programs.needs_of(name)})
@@ -71,7 +75,8 @@ def write_json(path: Path, value: Any) -> None:
 def measured(machine: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Every measurement of a machine with the environment it was made in, fresh records only."""
     with_rows = [record for record in records_of(machine) if record.get("measurements")]  # few, and age is dear to tell
-    fresh = [record for record in with_rows if machine == primary_machine() or records.is_fresh(record)]
+    code = Code()
+    fresh = [record for record in with_rows if machine == primary_machine() or sources.is_fresh(record, code)]
     return [(row, record["environment"]) for record in fresh for row in record["measurements"]]
 
 
@@ -160,7 +165,7 @@ def write_outputs() -> None:
 
 def write_charts() -> None:
     """The charts of the machine whose numbers the text gives; a chart has one name whichever machine it is of."""
-    for path in sorted((records.BAKED / primary_machine() / "charts").glob("*.json")):
+    for path in sorted((DOCS / "charts" / primary_machine()).glob("*.json")):
         chart = json.loads(path.read_text(encoding="utf-8"))
         name = chart["name"]
         text = io.StringIO()
@@ -236,11 +241,12 @@ def write_compatibility() -> None:
     records.write_text(DOCS / "generated" / "compatibility.html", html_table(rows, "What each version of Triton passed"))
     records.write_text(DOCS / "generated" / "compatibility_missing.html", not_run(found))
     rows = [["GPU", "driver", "Triton", "torch", "last bake", "records", "state"]]
+    code = Code()
     for machine in machines():
         baked = records_of(machine)
         if baked and baked[0]["environment"]["gpu"]:
             newest = max((record["environment"] for record in baked), key=lambda environment: environment["measured_at"])
-            stale = sum(not records.is_fresh(record) for record in baked)
+            stale = sum(not sources.is_fresh(record, code) for record in baked)
             state = f"{stale} older than their code: renew with python scripts/bake.py on it" if stale else "all of this code"
             versions = [newest[key] for key in ("gpu", "driver", "triton", "torch")]
             rows.append([*versions, newest["measured_at"][:10], len(baked), state])
@@ -255,7 +261,7 @@ def not_run(found: list[dict[str, Any]]) -> str:
         ran.setdefault(module, set()).add(version)
     versions = sorted(path.stem.removeprefix("triton-") for path in (records.ROOT / "pins").glob("triton-*.txt"))
     lacking = []
-    for module in programs.public_modules():
+    for module in sources.public_functions():
         if missing := [version for version in versions if version not in ran.get(module, set())]:
             lacking.append(f"<code>{module}</code> ({', '.join(missing)})")
     return (
@@ -311,13 +317,13 @@ def html_table(rows: list[list[Any]], label: str) -> str:
 
 
 def write_traces() -> None:
-    from scripts import trace
+    from scripts.pages import stepper
 
     for path in sorted((records.BAKED / "cpu" / "traces").rglob("*.json")):
         record = records.read(path)
         source = f"{TO_ROOT}baked/cpu/traces/{record['name']}.json"
         records.write_text(
-            DOCS / "generated" / "traces" / f"{record['name']}.html", trace.element_html(record["name"], record, source)
+            DOCS / "generated" / "traces" / f"{record['name']}.html", stepper.element_html(record["name"], record, source)
         )
 
 
@@ -394,9 +400,8 @@ def main() -> int:
     for folder in ("programs", "data", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
     try:
-        with records.reading_once():
-            write_all()
-    except records.RecordError as error:
+        write_all()
+    except (records.RecordError, CodeError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

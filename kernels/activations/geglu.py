@@ -2,8 +2,8 @@
 
     y[i] = gelu(gate[i]) up[i]
 
-The kernels are those of `kernels.activations.gated_unit`. For n elements of e bytes the forward pass reads 2ne bytes and writes ne; the
-backward pass reads 3ne and writes 2ne.
+The kernels are those of `kernels.activations.gated_unit`. For n elements of e bytes the forward pass reads 2ne bytes and writes
+ne; the backward pass reads 3ne and writes 2ne.
 
 Source: N. Shazeer, "GLU variants improve transformer", arXiv:2002.05202.
 """

@@ -2,8 +2,9 @@
 
     y[i] = x[i] P(x[i]),    P(v) = (1 + erf(v / sqrt(2))) / 2
 
-or its approximation by a sigmoid; `kernels.activations.activation` has both, with their derivatives. For n elements of e bytes the
-forward pass reads ne bytes and writes ne; the backward pass reads 2ne and writes ne. `kernels.activations.gelu_bias` adds a bias first.
+or its approximation by a sigmoid; `kernels.activations.activation` has both, with their derivatives. For n elements of e bytes
+the forward pass reads ne bytes and writes ne; the backward pass reads 2ne and writes ne. `kernels.activations.gelu_bias` adds a
+bias first.
 
 Source: D. Hendrycks and K. Gimpel, "Gaussian error linear units (GELUs)", arXiv:1606.08415.
 """

@@ -152,7 +152,8 @@ def sheet_text(found: dict[str, Any]) -> str:
 
 def main(arguments: list[str] | None = None) -> int:
     """Print the sheet of the current CUDA device; status 2 where there is none."""
-    parser = argparse.ArgumentParser(prog="python -m kernels.tools.hardware", description="Print the sheet of this machine's GPU.")
+    description = "Print the sheet of this machine's GPU."
+    parser = argparse.ArgumentParser(prog="python -m kernels.tools.hardware", description=description)
     parser.add_argument("--json", action="store_true", help="print JSON")
     wanted = parser.parse_args(arguments)
     if not torch.cuda.is_available():

@@ -8,8 +8,8 @@ A tool without a time in its pattern's record is shown as not measured. The stan
 from pathlib import Path
 from typing import Any
 
-from scripts.prepare import measured_on
 from scripts.provenance import records
+from scripts.provenance.environment import measured_on
 
 Record = dict[str, Any]
 # The positions, from the least to write to the most, by the name of their times in the records.

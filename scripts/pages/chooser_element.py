@@ -9,7 +9,7 @@ import math
 from html import escape
 from typing import Any
 
-from main import us
+from scripts.pages.formats import us
 
 Record = dict[str, Any]
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 640, 250, 46, 14, 16, 40

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from scripts.prepare import measured_on
+from scripts.pages.stepper import is_access, lanes_in, offsets_of, program_words, rectangles
 from scripts.provenance import records
-from scripts.trace import is_access, lanes_in, offsets_of, program_words, rectangles
+from scripts.provenance.environment import measured_on
 
 Record = dict[str, Any]
 

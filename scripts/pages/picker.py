@@ -9,7 +9,7 @@ The standard library alone.
 from html import escape
 from typing import Any
 
-from scripts.prepare import measured_on
+from scripts.provenance.environment import measured_on
 
 Record = dict[str, Any]
 NAME = "picker/measure"

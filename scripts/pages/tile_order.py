@@ -9,8 +9,8 @@ needs is counted from the map. The standard library alone.
 
 from typing import Any
 
-from scripts.prepare import measured_on
 from scripts.provenance import records
+from scripts.provenance.environment import measured_on
 
 Record = dict[str, Any]
 ORDER, GROUPS = "tile_order/order", "tile_order/groups"

@@ -1,10 +1,13 @@
 """What a record says about the machine it was made on, and how a caption says it."""
 
+import ast
 import datetime
 import os
 import platform
 import re
+import shutil
 import subprocess
+from importlib import metadata
 from typing import Any
 
 from scripts import ROOT
@@ -54,7 +57,7 @@ def environment(cpu: bool) -> dict[str, Any]:
             "memory_clock_mhz": int(memory_clock),
         }
     now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
-    return found | {"measured_at": now.isoformat().replace("+00:00", "Z"), "commit": commit()}
+    return found | {"measured_at": now.isoformat().replace("+00:00", "Z")} | commit()
 
 
 def smi() -> list[str]:
@@ -64,10 +67,11 @@ def smi() -> list[str]:
     return [field.strip() for field in line.split(",")]
 
 
-def commit() -> str:
-    """The commit of the checkout, where there is one and nothing in the code differs from it; otherwise nothing.
+def commit() -> dict[str, Any]:
+    """The commit of the checkout, and whether the code differs from it.
 
-    A copy without git takes it from BLOCKWISE_COMMIT: who made the copy knows.
+    A copy without git takes the commit from BLOCKWISE_COMMIT: who made the copy knows. That it is the code of that commit is
+    for the digests to show, when the records are laid into a checkout.
     """
     try:
         git = ["git", "-C", str(ROOT)]
@@ -82,5 +86,25 @@ def commit() -> str:
         told = os.environ.get("BLOCKWISE_COMMIT", "")
         if not re.fullmatch("([0-9a-f]{40})?", told):
             raise RecordError(f"BLOCKWISE_COMMIT: expected a commit's 40 hexadecimal digits, got {told!r}") from None
-        return told
-    return "" if changed.stdout.strip() else head.stdout.strip()
+        return {"commit": told}
+    return {"commit": head.stdout.strip()} | ({"changed": True} if changed.stdout.strip() else {})
+
+
+def rivals(text: str) -> dict[str, str]:
+    """The versions of what a program is measured beside: the packages that it imports, the vendor's libraries, a compiler."""
+    nodes = list(ast.walk(ast.parse(text)))
+    modules = {alias.name.split(".")[0] for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {(node.module or "").split(".")[0] for node in nodes if isinstance(node, ast.ImportFrom)}
+    installed = metadata.packages_distributions()
+    names = {name for module in modules for name in installed.get(module, [])}
+    names |= {name for each in installed.values() for name in each if re.match("nvidia-(cublas|cudnn)", name)}
+    found = {name: metadata.version(name) for name in sorted(names)}
+    import torch
+
+    if cudnn := torch.backends.cudnn.version():
+        found["cudnn"] = str(cudnn)
+    if "nvcc" in text and (compiler := shutil.which("nvcc")):
+        said = subprocess.run([compiler, "--version"], capture_output=True, text=True).stdout
+        if version := re.search(r"release [\d.]+, V([\d.]+)", said):
+            found["nvcc"] = version[1]
+    return found

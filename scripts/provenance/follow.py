@@ -48,6 +48,10 @@ class Code:
                 raise CodeError(f"{path}: cannot be read ({error})") from None
         return self.trees[path]
 
+    def parts(self, path: Path) -> dict[str, list[ast.stmt]]:
+        """A file's top-level statements by the names that they bind."""
+        return parts_of(self.tree(path))
+
     def imports(self, path: Path) -> dict[str, Place]:
         """What each name that a file takes from the project stands for."""
         if path not in self.imported:
@@ -76,13 +80,13 @@ class Code:
         if not (self.root / module.replace(".", "/")).is_dir():
             return Place(self.module(module), name)
         package = self.root / module.replace(".", "/") / "__init__.py"
-        if package.exists() and name in parts_of(self.tree(package)):
+        if package.exists() and name in self.parts(package):
             return self.source(package, name)
         return Place(self.module(f"{module}.{name}"), WHOLE)
 
     def source(self, path: Path, name: str) -> Place:
         """Where a name of a package is defined: a package that only passes it on is passed over."""
-        bound = parts_of(self.tree(path))[name]
+        bound = self.parts(path)[name]
         if path.name == "__init__.py" and all(isinstance(node, ast.ImportFrom) and is_project(node) for node in bound):
             return self.imports(path)[name]
         return Place(path, name)
@@ -100,7 +104,7 @@ class Code:
         whole, roots = set(), []
         for entry in entries:
             path, _, name = entry.partition(":")
-            if name and name not in parts_of(self.tree(self.root / path)):
+            if name and name not in self.parts(self.root / path):
                 raise CodeError(f"{self.root / path}: defines no {name}")
             if name:
                 roots.append(self.source(self.root / path, name))
@@ -119,7 +123,7 @@ class Code:
             place = waiting.pop()
             if place in found:
                 continue
-            parts, siblings = parts_of(self.tree(place.path)), self.imports(place.path)
+            parts, siblings = self.parts(place.path), self.imports(place.path)
             if place.name == WHOLE:
                 found[place] = []
                 waiting += [Place(place.path, name) for name in parts]

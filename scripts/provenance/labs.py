@@ -94,6 +94,10 @@ def version(cells: list[Cell], is_solved: bool) -> list[Cell]:
     return made
 
 
+def statements(cell: Cell) -> int:
+    return len(ast.parse(cell.text).body)
+
+
 def is_of_these_cells(record: dict[str, Any]) -> bool:
     """Whether a lab's record has an output for each code cell that the lab has today."""
     counts = [statements(cell) for cell in version(cells_of(record["name"]), True) if not cell.markdown]

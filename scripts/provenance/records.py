@@ -15,7 +15,7 @@ from scripts import ROOT
 
 BAKED = ROOT / "docs" / "baked"
 SCHEMA = 1
-KINDS = ("program", "compiled", "trace", "lab", "matrix", "mutants")
+KINDS = ("program", "compiled", "trace", "lab", "matrix", "mutants", "gate")
 FOLDERS = {"program": "", "trace": "traces", "lab": "labs"}  # of the others, a kind's name is its folder's
 FIELDS = {"schema": int, "kind": str, "name": str, "hash": str, "environment": dict}
 
@@ -73,10 +73,9 @@ def write_text(path: Path, text: str) -> None:
 
 
 def all_records(machine: str, baked: Path = BAKED) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Every record of one machine, in the order of their paths; chart sidecars are no records."""
+    """Every record of one machine, in the order of their paths."""
     for path in sorted((baked / machine).rglob("*.json")):
-        if "charts" not in path.relative_to(baked / machine).parts:
-            yield path, read(path)
+        yield path, read(path)
 
 
 def record_path(machine: str, kind: str, name: str, baked: Path = BAKED) -> Path:

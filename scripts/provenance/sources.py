@@ -10,6 +10,7 @@ from typing import Any
 
 from scripts import ROOT
 from scripts.launches import SPECIMENS
+from scripts.provenance import records
 from scripts.provenance.digest import digest
 from scripts.provenance.follow import Code, CodeError, Place
 
@@ -40,6 +41,8 @@ def entries(kind: str, name: str, code: Code | None = None) -> list[str]:
             return [RECORDER, f"{CASES}/{name.partition('/')[0]}.py"]
         case "matrix":
             return [f"{PACKAGE}:{name.partition('/')[2]}", COMPILER]
+        case "gate":
+            return [f"{TESTS}/{name}.py", f"{TESTS}/conftest.py", AROUND_TESTS]
         case "mutants":
             return [f"{PACKAGE}:{name}", *tests_of(name, code), AROUND_TESTS, MUTATOR]
     raise CodeError(f"no record is of the kind {kind!r}")
@@ -57,6 +60,19 @@ def is_fresh(record: dict[str, Any], code: Code | None = None) -> bool:
         return digest_of(record["kind"], record["name"], code) == record["hash"]
     except CodeError:
         return False
+
+
+def is_kept(machine: str, kind: str, name: str, code: Code | None = None) -> bool:
+    """Whether a machine has a readable record of today's code."""
+    try:
+        return is_fresh(records.read(records.record_path(machine, kind, name)), code)
+    except records.RecordError:
+        return False
+
+
+def reached_by(function: str, code: Code) -> set[Place]:
+    """Every definition that a public function reaches."""
+    return set(code.followed([public_source(function, code)]))
 
 
 def public_functions(code: Code | None = None) -> list[str]:

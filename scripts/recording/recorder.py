@@ -15,7 +15,8 @@ do not lie one after another, its strides are recorded, and an offset between it
 Numbers are coded as runs, [first, count, step], lanes as [state, first, count, step]; where rows of a block repeat with
 a constant shift, as [times, shift, [run, ...]].
 
-`python -m scripts.recording.recorder NAME` prints the recording of one run of `scripts/recording/cases/`, such as first_kernel/add, as JSON.
+`python -m scripts.recording.recorder NAME` prints the recording of one run of `scripts/recording/cases/`, such as
+first_kernel/add, as JSON.
 """
 
 import ast

@@ -119,7 +119,8 @@ def test_what_compiles_to_the_same_machine_code_is_told_from_what_does_not(tmp_p
 
 
 def test_a_function_is_compiled_in_every_kernel_that_uses_it():
-    used_by = {name.partition("/")[0] for name in mutate.specimens_of("kernels/activations/activation.py", "activated_with_slope")}
+    found = mutate.specimens_of("kernels/activations/activation.py", "activated_with_slope")
+    used_by = {name.partition("/")[0] for name in found}
     assert {"gelu_backward_kernel", "gated_unit_backward_kernel"} <= used_by and "add_kernel" not in used_by
     first = mutate.specimens_of("kernels/add.py", "add_kernel")[: mutate.FEW]
     assert all("16" in name.rpartition("-")[2] for name in first), "16-bit floats first: a conversion is nothing in float32"

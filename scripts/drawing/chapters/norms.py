@@ -1,9 +1,9 @@
 """Charts of the norms chapter: time against each peer, shape by shape, and the steps towards a fast backward pass."""
 
-from main import us
 from scripts.drawing.chapters.softmax import shapes
 from scripts.drawing.data import RATES, TIMES, Chart, Record, choose, numbers, rates
 from scripts.drawing.style import COLORS, SERIES, Canvas, Variant, on_canvas
+from scripts.pages.formats import us
 
 STEPS = {
     "atomic": "Atomic additions",

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from main import ms
 from scripts.drawing.data import TIMES, TIMINGS, Chart, Record, capital, choose, listed, sides
 from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas, text_width
+from scripts.pages.formats import ms
 
 DIRECTIONS = {"fwd": "forward", "bwd": "backward"}
 PEERS = ("eager", "compile", "compile_max", "liger", "flash_triton", "eager_hf")

@@ -1,0 +1,126 @@
+"""How each record is made: a program, a lab or a recording in a process of its own, kernels compiled all at once."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from scripts import ROOT
+from scripts import compile as compiler
+from scripts.baking import profile
+from scripts.baking.sampling import Sampling
+from scripts.baking.work import Work, measures
+from scripts.launches import SPECIMENS
+from scripts.provenance import programs
+from scripts.provenance.environment import rivals
+from scripts.provenance.follow import Code
+from scripts.provenance.inline import inline
+from scripts.recording.run import recorded
+
+
+class Runs:
+    """Makes the contents of records on this machine. `asked` is all that will be asked for, so that kernels compile together."""
+
+    def __init__(self, cpu: bool, asked: list[Work]):
+        self.cpu, self.asked = cpu, asked
+        self.compiling = threading.Lock()
+        self.figures: dict[str, list[dict[str, Any]]] = {}
+
+    def make(self, work: Work, gpu: str) -> dict[str, Any]:
+        """What the record of a piece of work holds beside its head."""
+        make = {"program": self.program, "lab": self.lab, "compiled": self.compiled, "trace": self.trace}[work.kind]
+        return make(work, variables(self.cpu, gpu), gpu)
+
+    def program(self, work: Work, variables: dict[str, str], gpu: str) -> dict[str, Any]:
+        """Run the program as it is published, and keep what it printed and measured, and what was seen of the GPU meanwhile."""
+        name, code = work.short, Code()
+        with tempfile.TemporaryDirectory() as folder:
+            path, measured = Path(folder) / f"{name.rpartition('/')[2]}.py", Path(folder) / "measured.json"
+            text = inline(name, code)
+            path.write_text(text, encoding="utf-8")
+            began = time.monotonic()
+            watch = Sampling(gpu) if not self.cpu and measures(work, code) else None
+            if watch:
+                watch.__enter__()
+            try:
+                output = ended_well([sys.executable, str(path)], folder, variables | {"BLOCKWISE_RECORD": str(measured)})
+            finally:
+                if watch:
+                    watch.__exit__()
+            record: dict[str, Any] = {"status": 0, "seconds": round(time.monotonic() - began, 1), "output": output.splitlines()}
+            if measured.exists():
+                record |= json.loads(measured.read_text())
+            if watch and watch.summary:
+                record["during"] = watch.summary
+            if not self.cpu:
+                record["rivals"] = rivals(text)
+                record |= self.watched(name, path, variables)
+        return record
+
+    def watched(self, name: str, path: Path, variables: dict[str, str]) -> dict[str, Any]:
+        """What the program's header asks to be counted and checked."""
+        record: dict[str, Any] = {}
+        if asked := programs.header(name, "counters"):
+            also = [*profile.ALSO, *profile.STALLED] if programs.header(name, "counters-also") else []
+            record["counters"] = [row for part in asked.split() for row in profile.counters(path, part, also, variables)]
+        if asked := programs.header(name, "sanitizer"):
+            tool, *part = asked.split()
+            record["sanitizer"] = profile.sanitizer(path, tool, part, variables)
+        if asked := programs.header(name, "sanitizers"):
+            with ThreadPoolExecutor(len(profile.SANITIZERS)) as pool:  # beside each other: they count, and time nothing
+                watching = partial(profile.sanitizer, path, part=[], variables=variables)
+                record["sanitizers"] = list(pool.map(watching, asked.split()))
+        return record
+
+    def lab(self, work: Work, variables: dict[str, str], _: str) -> dict[str, Any]:
+        """Run one lab, solved, and keep what each cell printed. A check that fails fails the lab."""
+        with tempfile.TemporaryDirectory() as folder:
+            kept, began = Path(folder) / "cells.json", time.monotonic()
+            command = [sys.executable, str(ROOT / "scripts" / "labs.py"), "--run", work.short, "--keep", str(kept)]
+            ended_well(command, folder, variables)
+            return {"seconds": round(time.monotonic() - began, 1), "cells": json.loads(kept.read_text(encoding="utf-8"))}
+
+    def compiled(self, work: Work, *_: Any) -> dict[str, Any]:
+        """The figures of one kernel; the first that is asked for has all compiled, by processes that start once."""
+        with self.compiling:
+            if not self.figures:
+                wanted = {other.short for other in self.asked if other.kind == "compiled"}
+                targets = list(compiler.TARGETS) if self.cpu else [compiler.this_gpu()]
+                names = [specimen.name for specimen in SPECIMENS if specimen.function in wanted]
+                for entry in compiler.compile_all(targets, names):
+                    self.figures.setdefault(entry["specimen"].split("/")[0], []).append(entry)
+        found = self.figures[work.short]
+        if failed := [f"{entry['specimen']} for {entry['target']}: {entry['error']}" for entry in found if "error" in entry]:
+            raise RuntimeError("; ".join(failed))
+        return {"specimens": found}
+
+    def trace(self, work: Work, *_: Any) -> dict[str, Any]:
+        return recorded(work.short)
+
+
+def ended_well(command: list[str], folder: str, variables: dict[str, str]) -> str:
+    """What a command prints; an error with its last words where it fails."""
+    result = subprocess.run(
+        command, cwd=folder, env=variables, capture_output=True, text=True, timeout=profile.LIMIT_SECONDS
+    )
+    if result.returncode != 0:
+        raise RuntimeError(f"ended with status {result.returncode}\n" + (result.stderr or result.stdout).strip()[-2000:])
+    return result.stdout
+
+
+def variables(cpu: bool, gpu: str) -> dict[str, str]:
+    """The environment of a child: the checkout importable, and the interpreter on only where it is asked for."""
+    kept = {key: value for key, value in os.environ.items() if key != "TRITON_INTERPRET"}
+    kept |= {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))}
+    # The coming default of triton, set here so that every version compiles alike.
+    kept |= {"TRITON_DEFAULT_FP_FUSION": "1", "PYTHONUNBUFFERED": "1"}
+    if cpu:
+        return kept | {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": ""}
+    return kept | {"CUDA_VISIBLE_DEVICES": gpu}
