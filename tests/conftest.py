@@ -17,6 +17,7 @@ LONG = (
     "tests/baked/test_mutants.py",
     "tests/baked/test_traces",
     "tests/labs/test_compiles.py",
+    "tests/kernels/test_compiles.py::test_records_say",
 )
 
 try:
