@@ -8,7 +8,8 @@ from tests import interpreter, language
 
 LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/test_engines.py")
 # What `make test-long` runs: the built site in a browser, every published program alone, every chart drawn and every recording
-# made once more, the specimens of the labs and the picker compiled, the mutants' scores.
+# made once more, the specimens of the labs and the picker compiled, the mutants' scores, and a
+# specimen of every kernel compiled and held against its record.
 LONG = (
     *LOOK_AT_THE_SITE,
     "tests/snippets/test_programs.py",
@@ -17,6 +18,25 @@ LONG = (
     "tests/baked/test_mutants.py",
     "tests/baked/test_traces",
     "tests/labs/test_compiles.py",
+    "tests/kernels/test_compiles.py::test_records_say",
+)
+# What takes longest, the longest first: it is begun first, so that at the end no worker has long to go while the other waits.
+HEAVIEST = (
+    *LOOK_AT_THE_SITE,
+    "tests/docs/test_pages.py",
+    "tests/kernels/test_norm.py",
+    "tests/kernels/test_operators.py",
+    "tests/kernels/test_cross_entropy.py",
+    "tests/kernels/test_matmul.py",
+    "tests/kernels/test_softmax.py",
+    "tests/snippets/test_programs.py",
+    "tests/baked/test_charts.py",
+    "tests/baked/test_traces",
+    "tests/labs/",
+    "tests/baked/test_fresh.py",
+    "tests/baked/test_bake.py",
+    "tests/kernels/",
+    "tests/snippets/",
 )
 
 try:
@@ -44,15 +64,17 @@ if torch is not None and triton is not None and not torch.cuda.is_available():
 
 
 @pytest.hookimpl(tryfirst=True)  # before `-m` chooses
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if item.nodeid.startswith(LONG):
             item.add_marker("long")
+    if hasattr(config, "workerinput"):  # one of several workers
+        items.sort(key=lambda item: next((at for at, file in enumerate(HEAVIEST) if item.nodeid.startswith(file)), len(HEAVIEST)))
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """For `--dist loadfile`: one worker runs all tests of a file, and one all that look at the built site.
+    """For `--dist loadfile`: one worker runs all tests of a file, and one all that look at the built site, heavy ones first.
 
     What such tests share (a chart drawn, a site built, a browser) is then made once. And there is never more than one browser at
     work: with two of them, on two cores, a page once got no further for more than half a minute.
@@ -60,6 +82,8 @@ def pytest_xdist_make_scheduler(config, log):
     if config.getvalue("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadScopeScheduling
+
+    config.option.loadscopereorder = False  # keep the order of the collection
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:

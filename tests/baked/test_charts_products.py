@@ -1,13 +1,11 @@
 """The charts of *Matmul on Hopper* and *Fusing around a matmul*: their ratios are right, and a loss shows as a loss."""
 
-import copy
-
 import pytest
 
 from scripts import charts
 from scripts.drawing.chapters.fusing import LINES, RATIOS
 from scripts.drawing.chapters.products import ticks
-from tests.baked.test_charts import RECORDS, VARIANTS
+from tests.baked.test_charts import RECORDS, changing, shown
 
 BESIDE_CUBLAS = {
     "products_shapes": ("hopper/benchmark", "blockwise_nt", "eager_nt"),
@@ -18,7 +16,7 @@ BESIDE_CUBLAS = {
 
 def with_times(source: str, times: dict[str, list[float]], op: str = "") -> dict:
     """The records with other times for some implementations, in every case of an operation."""
-    changed = copy.deepcopy(RECORDS)
+    changed = changing(source)
     for row in changed[source]["measurements"]:
         if row["implementation"] in times and (not op or row["op"] == op):
             row["ms"] = times[row["implementation"]]
@@ -36,8 +34,9 @@ def test_a_ratio_is_the_peer_s_time_over_ours_in_the_same_layout(name):
 
 def test_every_shape_and_layout_is_in_the_chart():
     rows = charts.draw("products_shapes", RECORDS)["sidecar"]["rows"]
-    assert len(rows) == 2 * len({(row["shape"], row["dtype"]) for row in RECORDS["hopper/benchmark"]["measurements"]})
-    assert [row[0] for row in rows][::2] == ["bfloat16, squares"] * 2 + ["bfloat16, layers, and few terms", "float16, squares"]
+    called = [row for row in RECORDS["hopper/benchmark"]["measurements"] if row["timing"] == "call"]
+    assert len(rows) == 2 * len({(row["shape"], row["dtype"]) for row in called})
+    assert {row[0] for row in rows} == {"bfloat16, squares", "bfloat16, layers, and few terms", "float16, squares"}
 
 
 @pytest.mark.parametrize(
@@ -56,20 +55,18 @@ def test_a_time_is_told_as_a_multiple_of_the_bare_product(name, source, op, boun
 
 def test_forward_and_backward_each_have_eager_as_their_measure():
     rows = charts.draw("norm_linear_shapes", RECORDS)["sidecar"]["rows"]
-    assert [row[0] for row in rows] == ["Forward"] * 6 + ["Backward"] * 6
+    assert [row[0] for row in rows] == ["Forward"] * (len(rows) // 2) + ["Backward"] * (len(rows) // 2)
     assert all(row[-2] == 1 for row in rows if row[2] == "eager")
 
 
 @pytest.mark.parametrize("key", LINES)
 def test_every_error_of_the_fold_is_in_the_table_and_in_the_chart(key):
-    kind, way = key
-    before, changed = charts.draw("fold_digits", RECORDS), copy.deepcopy(RECORDS)
+    (kind, way), changed = key, changing("fusing/folded")
     kept = RECORDS["fusing/folded"]["figures"]["errors"][kind]
-    rows = [row for row in before["sidecar"]["rows"] if row[0] == LINES[key].label]
+    rows = [row for row in charts.draw("fold_digits", RECORDS)["sidecar"]["rows"] if row[0] == LINES[key].label]
     assert [row[-1] for row in rows] == [kept[ratio][way] for ratio in RATIOS]
     changed["fusing/folded"]["figures"]["errors"][kind]["10"][way] *= 3
-    after = charts.draw("fold_digits", changed)
-    assert all(after[part] != before[part] for part in (*VARIANTS, "sidecar"))
+    assert shown("fold_digits", changed)
 
 
 @pytest.mark.parametrize(("low", "high"), [(0.8, 1.1), (0.95, 3.2), (1, 1.4), (0.2, 7.5), (0.5, 200)])

@@ -9,7 +9,7 @@ from scripts.pages import chooser, chooser_element
 from scripts.prepare import primary_machine
 from scripts.provenance import records
 from scripts.provenance.programs import snippet_names
-from tests.baked.chooser_records import write_all
+from tests.baked.made_up import write_chooser
 from tests.docs.pages import ROOT
 
 MACHINE = "made-up"
@@ -19,7 +19,7 @@ ROW = re.compile(r'<tr data-tool="(\w+)"[^>]*><th scope="row">([^<]*)</th><td>(.
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     made = tmp_path_factory.mktemp("baked")
-    write_all(made, MACHINE)
+    write_chooser(made, MACHINE)
     return made
 
 

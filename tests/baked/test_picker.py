@@ -13,10 +13,10 @@ from scripts.prepare import primary_machine
 from scripts.provenance import records
 from snippets.picker import measure
 from snippets.picker.cuda_source import CONFIGURATIONS, cuda_source
-from tests.baked.picker_records import made_up
+from tests.baked.made_up import of_picker
 
 REAL = records.record_path(primary_machine(), "program", picker.NAME)
-RECORDS = [made_up(), *([records.read(REAL)] if REAL.exists() else [])]
+RECORDS = [of_picker(), *([records.read(REAL)] if REAL.exists() else [])]
 BUDGET = 40_000
 
 

@@ -7,13 +7,14 @@ import math
 import re
 import statistics
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
 from scripts import prepare
+from scripts.provenance import byte_laws
 from scripts.provenance import records
 from tests.baked import trees
 from tests.docs import pages
@@ -21,181 +22,6 @@ from tests.docs import pages
 COLUMNS = "gpu,op,direction,shape,dtype,implementation,timing,ms_p20,ms_p50,ms_p80,bytes,flops,commit,measured_at"
 KEY = COLUMNS.split(",")[:7]
 DIRECTIONS = {"fwd", "bwd", "fwdbwd"}
-DTYPES = {"fp32": 4, "fp16": 2, "bf16": 2, "e4m3": 1, "fp8": 1}
-FLAT, MATRIX, PRODUCT = (r"x".join([r"[1-9]\d*"] * sides) for sides in (1, 2, 3))
-PEERS = {"blockwise", "eager", "compile"}
-
-
-class Operation(NamedTuple):
-    """How an operation's rows are spelled, and the elements that it reads and writes in terms of its shape's sides.
-
-    A backward pass moves half as much again as its forward pass (two read, one written) where nothing else is said.
-    """
-
-    shape: str
-    implementations: set[str]
-    elements: Callable[..., int]
-    backward: Callable[..., int] | None = None
-
-    def moved(self, direction: str, *sides: int) -> int:
-        if direction != "fwd" and self.backward:
-            return self.backward(*sides)
-        return self.elements(*sides) * (3 if direction == "bwd" else 2) // 2
-
-
-def tensors(count: int) -> Callable[..., int]:
-    """So many tensors of the shape."""
-    return lambda *sides: count * math.prod(sides)
-
-
-def of_a_product(m: int, k: int, n: int) -> int:
-    """The two factors and the result."""
-    return m * k + k * n + m * n
-
-
-def of_heads(batches: int, tokens: int, queries: int, keys: int, width: int) -> int:
-    """The queries and the keys, read and written."""
-    return 2 * batches * tokens * (queries + keys) * width
-
-
-def blocks(*sizes: int, sign: str = "block_") -> set[str]:
-    return {f"{sign}{size}" for size in sizes}
-
-
-CAPPED = {"warps4", "warps4_cap64", "warps8", "warps8_cap48", "warps8_cap32", "warps16", "warps16_cap32", "warps32"}
-LADDER = {"unfused", "row", "eager", "long", "split", "three_walks", "online", "blockwise"} | blocks(
-    *(2**k for k in range(6)), sign="rows_"
-)
-PRECISIONS = {"ieee", "tf32", "tf32x3", "bf16x3", "bf16x6", "fp16", "fp16_sums", "bf16", "fp8", "fp8_promoted", "eager"}
-PRECISIONS |= {"eager_ieee", "eager_tf32", "eager_fp16_sums", "scaled_mm_fast", "scaled_mm_slow"}
-STEPS = {"naive", "tiles", "cores", "grouped", "descriptors", "persistent", "specialized", "split", "eager"}
-PRODUCTS = {"blockwise_nn", "blockwise_nt", "eager", "eager_nt", "compile", "compile_max", "last_adds"}
-SCALED = {"blockwise_tensor", "blockwise_row"} | {
-    f"scaled_mm_{kind}_{sums}" for kind in ("tensor", "row") for sums in ("fast", "slow")
-}
-FEATURES = {"pointers", "host", "persistent", "flattened", "made_here", "specialized", "eager"}
-SPLIT_TAILS = {"all", "all_2", "all_3", "all_4", "last", "later", "all_128", "all_128_4", "later_128"}
-TAILS = SPLIT_TAILS | {"pieces_2", "pieces_4", "pieces_128_4", "pieces_128_8", "whole", "gluon", "blockwise_nn", "eager"}
-STREAMED = {"loads", "gluon_4", "cuda_plain", "cuda_unrolled", "eager"} | blocks(2, 4, 8, sign="stages_")
-STREAMED |= blocks(4, 8, sign="cuda_ring_")
-FUSED = {"fused", "separate", "eager", "cublas", "addmm", "compile", "compile_max"}
-OTHERS = PEERS | {"compile_max", "liger", "flash_triton"}
-INSIDE = {"blockwise", "operator", "compiled"}
-TOOLS = {"eager", "compile", "triton", "cuda"}
-OPERATIONS = {
-    "add": Operation(FLAT, PEERS, tensors(3)),
-    "softmax": Operation(MATRIX, PEERS | {"row", "compile_max", "liger", "unfused"}, tensors(2)),
-    # Why write a kernel: the MLP's first half, tokens x width x hidden width, and its parts.
-    "mlp_half": Operation(PRODUCT, PEERS | {"product", "linear", "norm_linear"}, of_a_product),
-    "mlp_tail": Operation(MATRIX, PEERS | {"eager_two", "one_by_one"}, tensors(2)),
-    "clipped_norm": Operation(MATRIX, PEERS, tensors(2)),
-    "wave": Operation(FLAT, PEERS, tensors(2)),
-    # The block model: one kernel, with blocks of several lengths and several warps.
-    "double": Operation(FLAT, {f"{b}_warps_{w}" for b in blocks(64, 256, 1024, 4096) for w in (1, 2, 4, 8)}, tensors(2)),
-    "tile_copy": Operation(MATRIX, {"blockwise", "int32"}, tensors(2)),
-    "negate": Operation(FLAT, {"eager", "masked", "maskless", "split"}, tensors(2)),
-    # SRAM and HBM: the second side of a strided copy is its stride; a sweep moves the same bytes at every size in MB.
-    "blocked_add": Operation(FLAT, blocks(32, *(2**k for k in range(7, 15)), sign="block"), tensors(3)),
-    "strided_copy": Operation(MATRIX, {"blockwise"}, lambda count, stride: 2 * count),
-    "working_set_read": Operation(FLAT, {"blockwise"}, lambda megabytes: 0),
-    "working_set_copy": Operation(FLAT, {"blockwise"}, lambda megabytes: 0),
-    "memory_relu": Operation(FLAT, {"eager"}, tensors(2)),
-    "memory_amax": Operation(FLAT, {"eager"}, tensors(1)),
-    "memory_widen": Operation(FLAT, {"blockwise", "eager"}, tensors(3)),  # what is written is twice as wide
-    "roofline_add": Operation(FLAT, {"blockwise"}, tensors(3)),
-    "roofline_softmax": Operation(MATRIX, {"blockwise"}, tensors(2)),
-    "product": Operation(PRODUCT, blocks(*(2**k for k in range(4, 9)), sign="tile") | {"library"}, of_a_product),
-    "matmul_by_tile": Operation(PRODUCT, blocks(16, 32, 64, 128), of_a_product),
-    "add_by_block": Operation(FLAT, blocks(*(2**k for k in range(7, 13))), tensors(3)),
-    # Patterns: every other column is half a matrix; a reduction writes next to nothing.
-    **dict.fromkeys(("square", "add_row", "transpose"), Operation(MATRIX, {"blockwise", "eager"}, tensors(2))),
-    "add_row_strided": Operation(MATRIX, {"blockwise", "eager"}, tensors(1)),
-    **dict.fromkeys(("row_sum", "largest"), Operation(MATRIX, {"blockwise", "eager"}, tensors(1))),
-    "histogram": Operation(MATRIX, {"blockwise", "atomic", "eager"}, tensors(1)),
-    "capped_softmax": Operation(MATRIX, CAPPED, tensors(2)),
-    # The ladder: the chapter's steps beside the library; and the two ways to a gradient, of autograd's chapter.
-    "softmax_ladder": Operation(MATRIX, LADDER, tensors(2)),
-    "softmax_persistent": Operation(MATRIX, {"row", "blockwise"} | blocks(*range(4), sign="ahead_"), tensors(2)),
-    "softmax_gradient": Operation(MATRIX, {"save", "recompute"}, tensors(2)),
-    # Reductions: what is written is next to nothing. The patterns' totals are of a matrix. An atomic for each of so many.
-    "total": Operation(rf"{FLAT}|{MATRIX}", {"blockwise", "atomic", "eager", "two_launches", "last", "lock"}, tensors(1)),
-    "contend": Operation(FLAT, {"relaxed", "ordered", "floats"}, lambda places: 0),
-    "contend_scattered": Operation(FLAT, {"scattered"}, lambda places: 0),
-    **dict.fromkeys(("sum", "max"), Operation(FLAT, PEERS | {"compile_max"}, tensors(1))),
-    **dict.fromkeys(("sum_dim-1", "sum_dim0", "max_dim-1", "max_dim0"), Operation(MATRIX, PEERS | {"compile_max"}, tensors(1))),
-    **dict.fromkeys(("histc", "histc_one_bin"), Operation(MATRIX, {"blockwise", "atomic", "eager"}, lambda count, bins: count)),
-    # Norms: two tensors forward, three backward; their parameters are next to nothing.
-    "layernorm": Operation(MATRIX, OTHERS, tensors(2)),
-    "rmsnorm": Operation(MATRIX, OTHERS | {"eager_hf"}, tensors(2)),
-    "norm_step": Operation(MATRIX, {"blockwise", "eager", "atomic", "locks", "two_kernels"}, tensors(2)),
-    # Dropout keeps no mask: its backward pass reads one tensor and writes one.
-    "dropout": Operation(FLAT, PEERS | {"compile_max", "one_each"}, tensors(2), tensors(2)),
-    "dropout_add": Operation(MATRIX, PEERS, tensors(3)),
-    **dict.fromkeys(("gelu", "gelu_erf", "bias_gelu"), Operation(MATRIX, PEERS | {"compile_max"}, tensors(2))),
-    **dict.fromkeys(("swiglu", "geglu", "swiglu_halves"), Operation(MATRIX, OTHERS, tensors(3), tensors(5))),
-    # The loss reads its logits once, and with the gradient writes as many.
-    "cross_entropy": Operation(MATRIX, OTHERS | {"flash_triton_ip"}, tensors(1), tensors(2)),
-    # The ladder of matrix products: all its steps in one run, and each step's own program.
-    "matmul_ladder": Operation(PRODUCT, STEPS | {"stages", "whole", "wide"}, of_a_product),
-    **{f"matmul_{step}": Operation(PRODUCT, {step, "eager"}, of_a_product) for step in STEPS - {"eager"}},
-    "matmul_grouped": Operation(PRODUCT, {"rows", "grouped", "eager"}, of_a_product),
-    "matmul_stages": Operation(PRODUCT, {f"stages_{n}" for n in range(1, 6)} | {"wide_3", "wide_4", "eager"}, of_a_product),
-    "matmul_tiles": Operation(PRODUCT, {"tiles", "tiles_16", "eager"}, of_a_product),
-    "matmul_split": Operation(PRODUCT, {f"parts_{2**k}" for k in range(5)} | {"eager"}, of_a_product),
-    # Matrix products: the order of tiles; and precision, where 8-bit floats give a result of 16 bits.
-    "tile_order": Operation(PRODUCT, {"eager"} | blocks(1, 2, 4, 8, 16, 32, sign="group_"), of_a_product),
-    "precision": Operation(PRODUCT, PRECISIONS, of_a_product),
-    "precision_scaled": Operation(PRODUCT, PRECISIONS, lambda m, n, k: of_a_product(m, n, k) + m * n),
-    # Matrix products beside cuBLAS, and what is fused with them. A norm alone reads and writes rows of the first two sides.
-    "mm": Operation(PRODUCT, PRODUCTS, of_a_product),
-    "scaled_mm": Operation(PRODUCT, SCALED, lambda m, n, k: of_a_product(m, n, k) + m * n),
-    "hopper_features": Operation(PRODUCT, FEATURES, of_a_product),
-    "wide_tile": Operation(PRODUCT, {"wide_tile", "wide_tile_3", "wide_tile_g4", "whole", "blockwise_nn", "eager"}, of_a_product),
-    "tail": Operation(PRODUCT, TAILS, of_a_product),
-    "one_wave": Operation(PRODUCT, {"blockwise", "persistent", "eager"}, of_a_product),
-    "narrow": Operation(PRODUCT, {"straight", "turned", "blockwise_nn", "eager"}, of_a_product),
-    **dict.fromkeys(
-        (f"epilogue_{name}" for name in ("gelu", "silu", "bias", "product")), Operation(PRODUCT, FUSED, of_a_product)
-    ),
-    "epilogue_residual": Operation(PRODUCT, FUSED, lambda m, n, k: of_a_product(m, n, k) + m * n),
-    "epilogue_kept": Operation(PRODUCT, {"alone", "kept"}, of_a_product),
-    "ln_linear": Operation(PRODUCT, PEERS, of_a_product, lambda m, k, n: 2 * of_a_product(m, n, k)),
-    **dict.fromkeys(
-        ("ln_linear_fold", "ln_linear_product"), Operation(PRODUCT, PEERS | {"folded", "folded_prepared"}, of_a_product)
-    ),
-    "ln_linear_norm": Operation(PRODUCT, {"blockwise", "eager"}, lambda m, k, n: 2 * m * k),
-    # Inside PyTorch: what the compiler writes beside the library, attention by heads, and functions alone and as operators.
-    **dict.fromkeys(
-        (f"inductor_{name}" for name in ("softmax", "layer_norm", "rms_norm", "bias_gelu")),
-        Operation(MATRIX, PEERS | {"compile_max"}, tensors(2)),
-    ),
-    "inductor_swiglu": Operation(MATRIX, PEERS | {"compile_max"}, tensors(3)),
-    "inductor_cross_entropy": Operation(MATRIX, PEERS | {"compile_max"}, tensors(1)),
-    "inductor_flex_causal": Operation(rf"{MATRIX}x{MATRIX}", {"eager", "compile", "sdpa"}, tensors(4)),
-    **dict.fromkeys(("inside_softmax", "inside_layer_norm"), Operation(MATRIX, INSIDE, tensors(2))),
-    "inside_swiglu": Operation(MATRIX, INSIDE, tensors(3)),
-    "inside_matmul": Operation(MATRIX, INSIDE, lambda m, n: 2 * m * n + n * n),
-    # Beside CUDA C++, in each tool; and what Triton makes hard.
-    "beside_add": Operation(FLAT, TOOLS, tensors(3)),
-    "beside_row_sum": Operation(MATRIX, TOOLS, tensors(1)),
-    "beside_softmax": Operation(MATRIX, TOOLS, tensors(2)),
-    **dict.fromkeys(("beside_naive", "beside_tiled", "beside_product"), Operation(PRODUCT, TOOLS, of_a_product)),
-    "divide_by_sum": Operation(FLAT, {"two_launches", "barrier", "barrier_cooperative", "eager"}, tensors(2)),
-    "streamed_sum": Operation(MATRIX, STREAMED, tensors(1)),
-    "ragged_sum": Operation("even|shuffled|unlucky", {"row_each", "share", "queue", "eager"}, tensors(0)),
-    # Choose your tool: a chain with three inputs of full size; a norm forward and backward; bags of rows.
-    "tool_chain": Operation(MATRIX, TOOLS, tensors(4)),
-    "tool_epilogue": Operation(PRODUCT, TOOLS | {"library"}, of_a_product),
-    "tool_norm": Operation(MATRIX, TOOLS, tensors(2), tensors(5)),
-    "tool_bags": Operation(r"\d+ bags", TOOLS, tensors(0)),
-    "rope": Operation(r"B\d+S\d+H\d+/\d+D\d+", OTHERS | {"blockwise_whole"}, of_heads, of_heads),
-}
-# Where lengths are drawn at random, the bytes follow from the additions. A bag's numbers are rows of 256, and 8 bytes an index.
-BY_ADDITIONS: dict[str, Callable[[int], int]] = {
-    "ragged_sum": lambda added: 4 * added,
-    "tool_bags": lambda added: 4 * (added + 65536 * 256) + added // 256 * 8,
-}
-NONE = Operation("", set(), tensors(0))
 PRIMARY = prepare.primary_machine()
 
 
@@ -222,14 +48,13 @@ def table(root: Path = records.ROOT) -> tuple[str, list[dict[str, str]]]:
 def faults(row: dict[str, str]) -> list[str]:
     """The fields of a row that are not as the format has them."""
     times = [float(row[f"ms_p{quantile}"]) for quantile in (20, 50, 80)]
-    operation = OPERATIONS.get(row["op"], NONE)
     right = {
         "gpu": re.fullmatch(r"NVIDIA \S.*|AMD \S.*", row["gpu"]),
-        "op": operation is not NONE,
-        "shape": re.fullmatch(operation.shape, row["shape"]),
+        "op": row["op"] in byte_laws.OPERATIONS,
+        "shape": byte_laws.SHAPE.fullmatch(row["shape"]) and has_the_sides(row),
         "direction": row["direction"] in DIRECTIONS,
-        "dtype": row["dtype"] in DTYPES,
-        "implementation": row["implementation"] in operation.implementations,
+        "dtype": row["dtype"] in byte_laws.WIDTHS,
+        "implementation": re.fullmatch(r"[a-z][a-z0-9_]*", row["implementation"]),
         "timing": row["timing"] in ("call", "graph"),
         "quantiles": 0 < times[0] <= times[1] <= times[2] < math.inf,
         "bytes": re.fullmatch(r"[1-9]\d*", row["bytes"]),
@@ -238,6 +63,14 @@ def faults(row: dict[str, str]) -> list[str]:
         "measured_at": re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row["measured_at"]),
     }
     return [f"{field} of {','.join(row.values())}" for field, fine in right.items() if not fine]
+
+
+def has_the_sides(row: dict[str, str]) -> bool:
+    """Whether a shape has as many sides as the operation's law asks for; words stand where sides are drawn at random."""
+    try:
+        return row["op"] not in byte_laws.LAWS or bool(byte_laws.LAWS[row["op"]].forward(*byte_laws.sides_of(row["shape"])))
+    except TypeError:
+        return False
 
 
 def test_the_columns_are_those_of_the_format():
@@ -267,23 +100,23 @@ def test_every_row_is_a_measurement_of_the_records_and_every_measurement_a_row(r
     assert sorted(found) == sorted(expected)
 
 
-def test_the_bytes_are_those_of_the_definition():
-    """Each input read once, each output written once."""
+def test_bytes_and_products_operations_are_those_of_the_law():
+    """Each input read once, each output written once; two operations a term of a product."""
     wrong, sweeps = [], {}
     for row in table()[1]:
-        if row["op"] in BY_ADDITIONS:
-            if int(row["bytes"]) != BY_ADDITIONS[row["op"]](int(row["flops"])):
-                wrong.append(list(row.values()))
-            continue
-        elements = OPERATIONS[row["op"]].moved(row["direction"], *map(int, re.findall(r"\d+", row["shape"])))
-        if not elements:
-            sweeps.setdefault(row["op"], set()).add(row["bytes"])
-        elif int(row["bytes"]) != elements * DTYPES[row["dtype"]]:
+        case, flops = [row[column] for column in KEY[1:5]], int(row["flops"] or 0)
+        expected = byte_laws.bytes_of(*case, flops)
+        if expected is None:
+            sweeps.setdefault(row["op"], set()).add(int(row["bytes"]))
+        elif int(row["bytes"]) != expected or byte_laws.flops_of(*case[:3]) not in (None, flops):
             wrong.append(list(row.values()))
     assert wrong == []
-    assert sweeps.keys() == {"working_set_read", "working_set_copy", "contend", "contend_scattered"}
-    # A sweep reads, copies or adds whole blocks, the same number of them within one in a hundred whatever the size.
-    assert all(max(map(int, moved)) < 1.01 * min(map(int, moved)) for moved in sweeps.values())
+    assert sweeps.keys() == byte_laws.SWEEPS
+    assert all(max(moved) < 1.01 * min(moved) for moved in sweeps.values())
+
+
+def test_every_law_is_one_that_something_was_measured_by():
+    assert {row["op"] for row in table()[1]} == byte_laws.OPERATIONS
 
 
 GOOD = {"gpu": "NVIDIA H200", "op": "softmax", "direction": "fwd", "shape": "4x8", "dtype": "fp32", "implementation": "eager"}
@@ -295,7 +128,7 @@ BAD = [
     ("shape", "(4, 8)"),
     ("shape", "32"),
     ("dtype", "float32"),
-    ("implementation", "torch"),
+    ("implementation", "torch.softmax"),
     ("timing", "cuda graph"),
     ("ms_p20", "2.5"),
     ("ms_p50", "nan"),

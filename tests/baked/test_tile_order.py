@@ -10,8 +10,7 @@ import triton.language as tl
 
 from kernels.matmul.epilogue import matmul_tile
 from scripts.pages import tile_order
-from tests.baked.test_charts import synthetic
-from tests.baked.tile_order_records import records_of_order
+from tests.baked.made_up import made_up
 
 ROWS, COLUMNS, GROUPS = 12, 8, (1, 2, 4, 8)
 
@@ -63,11 +62,13 @@ def test_what_a_wave_needs_is_counted_tile_by_tile(data, group):
 
 
 def test_what_was_measured_is_that_of_the_picture_s_shape():
-    groups = records_of_order(synthetic)[0]
+    groups = made_up("tile_order/groups")
     found = tile_order.measured(groups, "4", "8192x8192x8192")
     row = next(r for r in groups["measurements"] if r["shape"] == "8192x8192x8192" and r["implementation"] == "group_4")
     assert found["ms"] == row["ms"][1] and found["tflops"] == pytest.approx(2 * 8192**3 / (row["ms"][1] * 1e-3) / 1e12)
-    assert (found["read_bytes"], found["l2_hits"]) == (1_060_000_000, 0.675)
+    counted = next(row for row in groups["counters"] if row["implementation"] == "group_4")
+    assert found["read_bytes"] == counted["dram_read_bytes"]
+    assert found["l2_hits"] == pytest.approx(counted["l2_hit_percent"] / 100)
 
 
 def test_the_still_picture_shows_every_tile_in_flight(data):

@@ -4,7 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from scripts.pages import chooser, chooser_element
-from tests.baked.chooser_records import write_all
+from tests.baked.made_up import write_chooser
 from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page
 
@@ -15,7 +15,7 @@ SHOWN = f"{LIVE} section:not([hidden])"
 @pytest.fixture(scope="module")
 def given(tmp_path_factory) -> dict:
     folder = tmp_path_factory.mktemp("baked")
-    write_all(folder, "made-up")
+    write_chooser(folder, "made-up")
     return chooser.data("made-up", folder)
 
 

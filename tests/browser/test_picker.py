@@ -7,11 +7,13 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from scripts.pages import picker
-from tests.baked.picker_records import CHOSEN, CONFIGURATIONS, TOO_MUCH, made_up
+from snippets.picker.cuda_source import CONFIGURATIONS
+from tests.baked.made_up import TOO_MUCH, of_picker
 from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page
 from tests.browser.test_stepper import focused, tab_to
 
+CHOSEN = [shape["chosen"] for shape in of_picker()["figures"]["shapes"].values()]
 LIVE, WORDS, LIT = ".picker:not(.still)", ".explorer-words", ".picker-list tr.lit"
 READ = """() => {
   const all = (selector) => [...document.querySelectorAll(selector)];
@@ -27,7 +29,7 @@ READ = """() => {
 
 @pytest.fixture(scope="module")
 def given(site) -> dict:
-    found = picker.data(made_up())
+    found = picker.data(of_picker())
     (site.folder / "data" / "picker.json").write_text(json.dumps(found), encoding="utf-8")
     return found
 

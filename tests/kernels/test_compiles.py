@@ -6,34 +6,63 @@ import os
 from itertools import product
 
 import pytest
+import triton
 
 from kernels.add import add_kernel
 from kernels.softmax.softmax import softmax_backward, softmax_forward
 from scripts import compile as compiler
 from scripts.launches import SPECIMENS, jitted_functions
+from scripts.provenance import records
 
 BY_NAME = {specimen.name: specimen for specimen in SPECIMENS}
 CASES = [(name, target) for name in BY_NAME for target in compiler.TARGETS]
 
 
+def recorded() -> list[dict]:
+    """What the records say of kernels whose code, launches and compiler are still the record's: compiling says no more.
+
+    In a copy of the checkout without records, as for the kernels' mutants, that is nothing.
+    """
+    found: list[dict] = []
+    with records.reading_once():
+        for kernel, code in compiler.kernels():
+            path = records.record_path("cpu", "compiled", kernel)
+            if records.is_kept(path, code):
+                record = records.read(path)
+                found += record["specimens"] if record["environment"]["triton"] == triton.__version__ else []
+    return [entry for entry in found if entry["specimen"] in BY_NAME and entry["launch"] == BY_NAME[entry["specimen"]].launch]
+
+
 @pytest.fixture(scope="session")
 def figures(request, tmp_path_factory) -> dict[tuple[str, str], dict]:
-    """What every specimen takes on every target; compiled once, also where several processes share the tests.
+    """What every specimen takes on every target: from its record, or compiled once, also where several processes ask.
 
     Where only tests of some specimens were asked for, the others are left out.
     """
     asking = [item for item in request.session.items if "figures" in item.fixturenames]
-    named = [item.callspec.params.get("name") if hasattr(item, "callspec") else None for item in asking]
-    names = None if None in named else sorted(set(named))
+    named = {item.callspec.params.get("name") if hasattr(item, "callspec") else None for item in asking}
+    wanted = set(BY_NAME) if None in named else named
+    found = {(entry["specimen"], entry["target"]): entry for entry in recorded() if entry["specimen"] in wanted}
+    due = sorted({name for name in wanted for target in compiler.TARGETS if (name, target) not in found})
     folder = tmp_path_factory.getbasetemp()
     folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
     kept = folder / "compiled.json"
     with open(folder / "compiled.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not kept.exists():
-            kept.write_text(json.dumps(compiler.compile_all(list(compiler.TARGETS), names)))
-        found = json.loads(kept.read_text())
-    return {(entry["specimen"], entry["target"]): entry for entry in found}
+            kept.write_text(json.dumps(compiler.compile_all(list(compiler.TARGETS), due)))
+        compiled = json.loads(kept.read_text())
+    return found | {(entry["specimen"], entry["target"]): entry for entry in compiled}
+
+
+def test_records_say_what_the_compiler_says():
+    """One specimen of each kernel whose record is used above, on one target after another."""
+    found = {(entry["specimen"], entry["target"]): entry for entry in recorded()}
+    first = {specimen.function: specimen.name for specimen in reversed(SPECIMENS)}
+    names = sorted(name for name in first.values() if (name, compiler.TARGETS[0]) in found)
+    for start, target in enumerate(compiler.TARGETS):
+        for entry in compiler.compile_all([target], names[start :: len(compiler.TARGETS)]):
+            assert entry == found[entry["specimen"], target]
 
 
 @pytest.mark.parametrize(("name", "target"), CASES)

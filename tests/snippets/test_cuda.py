@@ -2,10 +2,13 @@
 
 import ast
 import ctypes
+import functools
 import re
 import shutil
 import subprocess
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy
 import pytest
@@ -42,7 +45,9 @@ def linear_source() -> str:
     return names["cuda_linear_source"]()
 
 
-def built(text: str, folder) -> ctypes.CDLL:
+@functools.cache
+def built(text: str) -> ctypes.CDLL:
+    """A program's launching functions, for the CPU; each text is compiled once."""
     compiler = shutil.which("g++") or shutil.which("c++") or shutil.which("clang++")
     assert compiler, "this test runs CUDA C++ on the CPU, and needs a C++ compiler such as g++"
     text = re.sub(r"#include <cuda_\w+\.h>\n", "", ASM.sub(replaced, text))
@@ -50,11 +55,12 @@ def built(text: str, folder) -> ctypes.CDLL:
     assert launches
     if "extern __shared__" in text:  # the picker's: one array, which the emulator has already
         text = text.replace("extern __shared__ __align__(16) bf16 slices[];", "")
-    (folder / "program.cpp").write_text(text, encoding="utf-8")
-    command = [compiler, *FLAGS, str(folder / "program.cpp"), "-o", str(folder / "program.so")]
-    done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    return ctypes.CDLL(str(folder / "program.so"))
+    with tempfile.TemporaryDirectory() as folder:
+        source, library = Path(folder, "program.cpp"), Path(folder, "program.so")
+        source.write_text(text, encoding="utf-8")
+        done = subprocess.run([compiler, *FLAGS, str(source), "-o", str(library)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        return ctypes.CDLL(str(library))
 
 
 class Guarded:
@@ -98,45 +104,45 @@ def unset(*shape: int, dtype=numpy.float32) -> numpy.ndarray:
 
 
 @pytest.mark.parametrize("n", [1, 3, 4, 1023, 1024, 5000])
-def test_add(n, tmp_path):
+def test_add(n):
     x, y = random(n), random(n) + 1
-    status, found = run(built(cuda_of("cuda/add"), tmp_path).launch, x, y, unset(n), n)
+    status, found = run(built(cuda_of("cuda/add")).launch, x, y, unset(n), n)
     assert status == 0 and numpy.array_equal(found[2], x + y)
 
 
 @pytest.mark.parametrize("rows, columns", [(3, 4), (2, 1000), (5, 4096)])
-def test_row_sum(rows, columns, tmp_path):
+def test_row_sum(rows, columns):
     x = random(rows, columns)
-    status, found = run(built(cuda_of("cuda/row_sum"), tmp_path).launch, x, unset(rows), rows, columns)
+    status, found = run(built(cuda_of("cuda/row_sum")).launch, x, unset(rows), rows, columns)
     assert status == 0
     numpy.testing.assert_allclose(found[1], x.astype(numpy.float64).sum(1), rtol=1e-5, atol=1e-4)
 
 
-def test_lengths_that_the_row_sum_cannot_do_are_refused(tmp_path):
-    status, found = run(built(cuda_of("cuda/row_sum"), tmp_path).launch, random(2, 6), unset(2), 2, 6)
+def test_lengths_that_the_row_sum_cannot_do_are_refused():
+    status, found = run(built(cuda_of("cuda/row_sum")).launch, random(2, 6), unset(2), 2, 6)
     assert status == 1 and numpy.isnan(found[1]).all()
 
 
 @pytest.mark.parametrize("rows, columns", [(3, 8), (2, 1000), (2, 4096)])
-def test_softmax(rows, columns, tmp_path):
+def test_softmax(rows, columns):
     x = bf16(10 * random(rows, columns))
     out = unset(rows, columns, dtype=numpy.uint16)
-    status, found = run(built(cuda_of("cuda/softmax"), tmp_path).launch, x, out, rows, columns)
+    status, found = run(built(cuda_of("cuda/softmax")).launch, x, out, rows, columns)
     e = numpy.exp(as_float(x).astype(numpy.float64) - as_float(x).max(1, keepdims=True))
     assert status == 0
     numpy.testing.assert_allclose(as_float(found[1]), e / e.sum(1, keepdims=True), rtol=2**-8, atol=1e-9)
 
 
-def test_rows_that_the_softmax_cannot_do_are_refused(tmp_path):
-    launch = built(cuda_of("cuda/softmax"), tmp_path).launch
+def test_rows_that_the_softmax_cannot_do_are_refused():
+    launch = built(cuda_of("cuda/softmax")).launch
     for columns in (12, 4104):
         x = bf16(random(1, columns))
         assert run(launch, x, x.copy(), 1, columns)[0] == 1
 
 
 @pytest.mark.parametrize("name, shapes", [("naive", [(5, 7, 9), (40, 300, 33)]), ("tiled", [(128, 128, 16), (256, 384, 48)])])
-def test_float32_products(name, shapes, tmp_path):
-    launch = built(cuda_of(f"cuda/{name}"), tmp_path).launch
+def test_float32_products(name, shapes):
+    launch = built(cuda_of(f"cuda/{name}")).launch
     for m, n, k in shapes:
         a, b = random(m, k), random(k, n)
         status, found = run(launch, a, b, unset(m, n), m, n, k)
@@ -144,46 +150,46 @@ def test_float32_products(name, shapes, tmp_path):
         numpy.testing.assert_allclose(found[2], a.astype(numpy.float64) @ b.astype(numpy.float64), rtol=1e-4, atol=1e-4)
 
 
-def test_sizes_that_the_tiled_product_cannot_do_are_refused(tmp_path):
-    launch = built(cuda_of("cuda/tiled"), tmp_path).launch
+def test_sizes_that_the_tiled_product_cannot_do_are_refused():
+    launch = built(cuda_of("cuda/tiled")).launch
     for m, n, k in ((100, 128, 16), (128, 100, 16), (128, 128, 24), (128, 128, 0)):
         assert run(launch, random(m, max(k, 1)), random(max(k, 1), n), unset(m, n), m, n, k)[0] == 1
 
 
 @pytest.mark.parametrize("way", [1, 8, 4, 2])
 @pytest.mark.parametrize("columns", [1024, 2048, 12 * 1024])
-def test_streamed_sums(way, columns, tmp_path):
+def test_streamed_sums(way, columns):
     x = random(3, columns)
-    status, found = run(built(cuda_of("hard/buffers"), tmp_path).launch, x, unset(3), 3, columns, way)
+    status, found = run(built(cuda_of("hard/buffers")).launch, x, unset(3), 3, columns, way)
     assert status == 0
     numpy.testing.assert_allclose(found[1], x.astype(numpy.float64).sum(1), rtol=1e-5, atol=1e-4)
 
 
-def test_chain(tmp_path):
+def test_chain():
     x, gate, residual = (bf16(random(5, 48) + shift) for shift in range(3))
     scale, bias = bf16(random(48)), bf16(random(48) - 1)
     out = unset(5, 48, dtype=numpy.uint16)
-    status, found = run(built(cuda_of("tools/chain"), tmp_path).launch, x, gate, residual, scale, bias, out, 5, 48)
+    status, found = run(built(cuda_of("tools/chain")).launch, x, gate, residual, scale, bias, out, 5, 48)
     x, gate, residual, scale, bias = (as_float(value).astype(numpy.float64) for value in (x, gate, residual, scale, bias))
     z = x * scale + bias
     assert status == 0
     numpy.testing.assert_allclose(as_float(found[5]), residual + gate * z / (1 + numpy.exp(-z)), rtol=2**-8, atol=1e-5)
 
 
-def test_bags(tmp_path):
+def test_bags():
     table, lengths = random(50, 256), numpy.array([3, 0, 7, 1, 12])
     starts = numpy.concatenate([[0], lengths.cumsum()]).astype(numpy.int64)
     indices = numpy.random.default_rng(0).integers(0, 50, starts[-1])
     given = table, indices, starts, unset(5, 256), 5, 256
-    status, found = run(built(cuda_of("tools/bags"), tmp_path).launch, *given)
+    status, found = run(built(cuda_of("tools/bags")).launch, *given)
     expected = [table[indices[first:last]].sum(0) for first, last in zip(starts, starts[1:], strict=False)]
     assert status == 0
     numpy.testing.assert_allclose(found[3], expected, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("rows, columns", [(7, 8), (7, 1000), (3, 4096)])
-def test_norm_and_its_gradients(rows, columns, tmp_path):
-    library = built(NORM_CUDA, tmp_path)
+def test_norm_and_its_gradients(rows, columns):
+    library = built(NORM_CUDA)
     x, weight, dy = bf16(random(rows, columns)), bf16(random(columns)), bf16(random(rows, columns) + 0.5)
     y = unset(rows, columns, dtype=numpy.uint16)
     status, (_, _, y, rstd) = run(library.launch, x, weight, y, unset(rows), rows, columns)
@@ -201,7 +207,7 @@ def test_norm_and_its_gradients(rows, columns, tmp_path):
     numpy.testing.assert_allclose(found[5].sum(0), (wide_dy * normal).sum(0), rtol=1e-4, atol=1e-4)
 
 
-def test_a_product_with_gelu(tmp_path):
+def test_a_product_with_gelu():
     m, n, k = 136, 264, 128
     a, b, bias = bf16(random(m, k)), bf16(random(k, n) / k**0.5), bf16(random(n))
     text = linear_source() + (
@@ -211,7 +217,7 @@ def test_a_product_with_gelu(tmp_path):
         " readable.push_back({(const char*)b, (const char*)b + 2 * K * N});"
         " return launch((const bf16*)a, (const bf16*)b, (const bf16*)bias, (bf16*)c, M, N, K, s); }"
     )
-    status, found = run(built(text, tmp_path).guarded, a, b, bias, unset(m, n, dtype=numpy.uint16), m, n, k)
+    status, found = run(built(text).guarded, a, b, bias, unset(m, n, dtype=numpy.uint16), m, n, k)
     x = as_float(a).astype(numpy.float64) @ as_float(b) + as_float(bias)
     expected = 0.5 * x * (1 + numpy.tanh(0.7978845608028654 * (x + 0.044715 * x**3)))
     assert status == 0
@@ -228,19 +234,19 @@ FAULTS = {
     "a bag's last row": ("tools/bags", "i < last", "i + 1 < last"),
 }
 CHECKS = {
-    "cuda/add": lambda folder: test_add(1023, folder),
-    "cuda/row_sum": lambda folder: test_row_sum(2, 1000, folder),
-    "cuda/softmax": lambda folder: test_softmax(2, 4096, folder),
-    "cuda/tiled": lambda folder: test_float32_products("tiled", [(256, 384, 48)], folder),
-    "hard/buffers": lambda folder: test_streamed_sums(4, 12 * 1024, folder),
+    "cuda/add": lambda: test_add(1023),
+    "cuda/row_sum": lambda: test_row_sum(2, 1000),
+    "cuda/softmax": lambda: test_softmax(2, 4096),
+    "cuda/tiled": lambda: test_float32_products("tiled", [(256, 384, 48)]),
+    "hard/buffers": lambda: test_streamed_sums(4, 12 * 1024),
     "tools/bags": test_bags,
 }
 
 
 @pytest.mark.parametrize("name, right, wrong", FAULTS.values(), ids=FAULTS)
-def test_a_planted_fault_is_seen(name, right, wrong, tmp_path, monkeypatch):
+def test_a_planted_fault_is_seen(name, right, wrong, monkeypatch):
     text = cuda_of(name)
     assert right in text
     monkeypatch.setattr(f"{__name__}.cuda_of", lambda _: text.replace(right, wrong))
     with pytest.raises(AssertionError):
-        CHECKS[name](tmp_path)
+        CHECKS[name]()
