@@ -200,6 +200,12 @@ def main() -> int:
             print(f"{sys.executable} has no torch. A bake needs torch, triton, numpy and pytest.", file=sys.stderr)
             return 2
         has_gpu = torch is not None and torch.cuda.is_available()
+        if not (arguments.cpu or has_gpu or arguments.plan):
+            print(
+                "No CUDA device is visible, so no GPU can be measured here. `python scripts/bake.py --cpu` bakes the rest.",
+                file=sys.stderr,
+            )
+            return 2
         machine = "cpu" if arguments.cpu else machine_name(False) if has_gpu else primary_machine()
         if arguments.stale:
             work = [item for item in work if not is_current(item, machine, code)]
@@ -207,12 +213,6 @@ def main() -> int:
             here = environment(arguments.cpu) if has_gpu or arguments.cpu and torch is not None else None
             plan(work, machine, max(arguments.cards, 1), here, code)
             return 0
-        if not arguments.cpu and not has_gpu:
-            print(
-                "No CUDA device is visible, so no GPU can be measured here. `python scripts/bake.py --cpu` bakes the rest.",
-                file=sys.stderr,
-            )
-            return 2
         status = Bake(arguments.cpu, work, code).run()
         if arguments.pack:
             print(f"packed {archive.pack(machine, arguments.pack)} records into {arguments.pack.name}")

@@ -18,7 +18,8 @@ MANIFEST = "manifest.json"
 
 def pack(machine: str, archive: Path, baked: Path = records.BAKED) -> int:
     """Put every record of a machine into one archive and return their number."""
-    contents = {path.relative_to(baked).as_posix(): path.read_bytes() for path, _ in records.all_records(machine, baked)}
+    every = [path for path, _ in records.all_records(machine, baked, gates=True)]
+    contents = {path.relative_to(baked).as_posix(): path.read_bytes() for path in every}
     if not contents:
         raise records.RecordError(f"{baked / machine}: there is nothing to pack")
     manifest = {"schema": records.SCHEMA, "machine": machine, "sha256": {name: digest(data) for name, data in contents.items()}}

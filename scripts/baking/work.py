@@ -77,9 +77,9 @@ def is_current(work: Work, machine: str, code: Code) -> bool:
 
 def seconds(kind: str, short: str, machine: str) -> float:
     """How long a piece of work took when its record was made here, or else on the GPU whose numbers the pages show."""
-    for known in (machine, primary_machine()):
+    for known in (lambda: machine, primary_machine):
         try:
-            return float(records.read(records.record_path(known, kind, short))["seconds"])
+            return float(records.read(records.record_path(known(), kind, short))["seconds"])
         except (records.RecordError, KeyError):
             continue
     return GUESS[kind]

@@ -18,12 +18,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scripts.provenance.follow import PROJECT, Code, Place, is_docstring, is_project
+from scripts.provenance.follow import PROJECT, Code, CodeError, Place, is_docstring, is_project
 
 Definitions = dict[str, list[str]]
+ONE = "one published program cannot hold both"
 # The dotted name of something of the project, and the functions that take one to reach what it names.
 NAMING = ("setattr", "patch", "import_module")
 DOTTED = re.compile(rf"(?:{'|'.join(PROJECT)})(?:\.[A-Za-z_]\w*)*\.([A-Za-z_]\w*)")
+# The markers of regions that pages show, inside a text of CUDA C++; the published program has none.
+MARKERS = re.compile(r"^[ \t]*(?:#|//) --8<-- \[(?:start|end):[\w.-]+\]\s*?\n", re.MULTILINE)
 FILE = re.compile(rf"(?:{'|'.join(PROJECT)})/(?:\w+/)*(\w+)\.py(:\w+)?")
 
 
@@ -50,11 +53,15 @@ def own(tree: ast.Module) -> list[str]:
 def definitions(whole: list[Path], roots: list[Place], code: Code) -> Definitions:
     """What is reached, name by name: the text of each definition, or several where modules mean different things by a name."""
     wanted = [place for path in whole for place in code.imports(path).values()] + roots
-    found: dict[str, set[str]] = {}
+    found: dict[str, dict[str, str]] = {}
     for place, nodes in code.followed(wanted).items():
         texts = [text for node in nodes if (text := canonical_node(node))]
         if texts and place.path not in whole:
-            found.setdefault(place.name, set()).add(f"[{','.join(texts)}]")
+            found.setdefault(place.name, {})[f"[{','.join(texts)}]"] = f"{place.path}:{nodes[0].lineno}"
+    for name, texts in found.items():
+        # A lab may: it is a notebook beside the library, and never one file with it.
+        if name and len(texts) > 1 and any(path.is_relative_to(code.root / "snippets") for path in whole):
+            raise CodeError(f"{name} is bound in {' and otherwise in '.join(sorted(texts.values()))}: {ONE}")
     return {name: sorted(texts) for name, texts in found.items()}
 
 
@@ -74,6 +81,8 @@ def canonical(node: Any) -> str:
     if isinstance(node, ast.Constant):
         if isinstance(node.value, str) and (file := FILE.fullmatch(node.value)):
             return json.dumps(["file", *file.groups(default="")])
+        if isinstance(node.value, str) and "--8<--" in node.value:
+            node = ast.Constant(MARKERS.sub("", node.value))
         return f'["Constant","{type(node.value).__name__}",{json.dumps(ascii(node.value))}]'
     if not isinstance(node, ast.AST):
         return json.dumps(ascii(node))

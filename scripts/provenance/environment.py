@@ -27,7 +27,8 @@ def machine_name(cpu: bool) -> str:
 
 def primary_machine() -> str:
     """The machine whose numbers the pages show, as mkdocs.yml names it."""
-    match = re.search(r"^  primary: (\S+)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE)
+    file = ROOT / "mkdocs.yml"
+    match = re.search(r"^  primary: (\S+)$", file.read_text(encoding="utf-8"), re.MULTILINE) if file.exists() else None
     if not match:
         raise RecordError("mkdocs.yml: extra.primary names no machine")
     return match.group(1)

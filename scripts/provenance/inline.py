@@ -13,10 +13,10 @@ import symtable
 from functools import cache
 from pathlib import Path
 
+from scripts.provenance.digest import ONE
 from scripts.provenance.follow import Code, CodeError, Place, is_project
 from scripts.provenance.programs import MARKER, snippet_path
 
-ONE = "one published program cannot hold both"
 # Without it a text imports nothing of the project, and to parse it is dear.
 MAY_IMPORT = re.compile(r"\bfrom[\s\\]*(?:kernels|snippets|scripts|tests|\.)|\bimport\b[\s\w.,\\]*\bkernels\b")
 

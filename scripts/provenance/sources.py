@@ -42,7 +42,10 @@ def entries(kind: str, name: str, code: Code | None = None) -> list[str]:
         case "matrix":
             return [f"{PACKAGE}:{name.partition('/')[2]}", COMPILER]
         case "gate":
-            return [f"{TESTS}/{name}.py", f"{TESTS}/conftest.py", AROUND_TESTS]
+            function = name.removeprefix("test_")
+            spoken_for = [f"{PACKAGE}:{function}"] if function in public_functions(code) else []
+            around = [path for path in (f"{TESTS}/conftest.py", AROUND_TESTS) if ((code or Code()).root / path).exists()]
+            return [f"{TESTS}/{name}.py", *spoken_for, *around]
         case "mutants":
             return [f"{PACKAGE}:{name}", *tests_of(name, code), AROUND_TESTS, MUTATOR]
     raise CodeError(f"no record is of the kind {kind!r}")

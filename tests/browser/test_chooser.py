@@ -4,9 +4,9 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from scripts.pages import chooser, chooser_element
-from tests.baked.made_up import write_chooser
 from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page
+from tests.records.made_up import write_chooser
 
 LIVE = "stack-chooser .chooser:not(.still)"
 SHOWN = f"{LIVE} section:not([hidden])"

@@ -4,10 +4,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from scripts.pages import memory_traffic as dance
-from tests.baked.test_traces_dances import LAWS, rows_of
 from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page, reach, reaching
 from tests.browser.test_stepper import focused, said, tab_to
+from tests.records.test_traces_dances import LAWS, rows_of
 
 RECORDINGS = "**/baked/cpu/traces/dances/**"
 LIVE, COUNT, SUM = ".dance", ".stepper-count", ".dance-sum"

@@ -8,10 +8,10 @@ from axe_playwright_python.sync_playwright import Axe
 
 from scripts.pages import picker
 from snippets.picker.cuda_source import CONFIGURATIONS
-from tests.baked.made_up import TOO_MUCH, of_picker
 from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page
 from tests.browser.test_stepper import focused, tab_to
+from tests.records.made_up import TOO_MUCH, of_picker
 
 CHOSEN = [shape["chosen"] for shape in of_picker()["figures"]["shapes"].values()]
 LIVE, WORDS, LIT = ".picker:not(.still)", ".explorer-words", ".picker-list tr.lit"

@@ -1,8 +1,10 @@
 """Tests of the library. They need torch, triton and pytest, and nothing else."""
 
 import importlib.util
+import pkgutil
 import warnings
 from collections.abc import Iterator
+from typing import Any
 
 import numpy
 import pytest
@@ -11,6 +13,23 @@ from tests import interpreter
 
 if importlib.util.find_spec("torch") is None or importlib.util.find_spec("triton") is None:
     collect_ignore_glob = ["test_*.py"]
+
+
+class Patch(pytest.MonkeyPatch):
+    """Finds the module `kernels.softmax.long`, although `kernels.softmax` is a function to whoever asks the package."""
+
+    def setattr(self, target: Any, *rest: Any, **options: Any) -> None:
+        if isinstance(target, str) and len(rest) == 1:
+            module, _, name = target.rpartition(".")
+            target, rest = pkgutil.resolve_name(module), (name, *rest)
+        super().setattr(target, *rest, **options)
+
+
+@pytest.fixture
+def monkeypatch() -> Iterator[pytest.MonkeyPatch]:
+    patch = Patch()
+    yield patch
+    patch.undo()
 
 
 @pytest.fixture(autouse=True)

@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 import kernels
+from scripts.provenance import sources
+from scripts.provenance.follow import Code
 
 PACKAGE = Path(kernels.__file__).parent
-MODULES = sorted(path for path in PACKAGE.glob("*.py") if path.name != "__init__.py")
+MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" and "labs" not in path.parts)
+CODE = Code()
 SECTIONS = ["Args", "Returns", "Raises", "Bytes", "Flops", "Source"]
 # What the library stands on, and besides it the standard library alone.
 ALLOWED = {"torch", "triton", "kernels"} | set(sys.stdlib_module_names)
@@ -47,7 +50,7 @@ def imports(path: Path) -> list[str]:
 def test_the_package_only_passes_names_on():
     *body, last = tree(PACKAGE / "__init__.py").body
     assert isinstance(body[0], ast.Expr), "a docstring first"
-    assert "recorded(globals()[name], in_graph)" in ast.unparse(last), "then every function gets its stand-in for graphs"
+    assert "operator_in_graph(globals()[name], in_graph)" in ast.unparse(last), "then every function gets its stand-in for graphs"
     for node in body[1:]:
         assigned = isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets]
         assert isinstance(node, ast.ImportFrom) or assigned in (["__all__"], ["__version__"]), ast.unparse(node)
@@ -55,32 +58,41 @@ def test_the_package_only_passes_names_on():
     assert sorted(imported) == sorted([*kernels.__all__, "IN_GRAPHS", "operator_in_graph"])
 
 
+@pytest.mark.parametrize("path", sorted(PACKAGE.glob("*/__init__.py")), ids=lambda path: path.parent.name)
+def test_a_package_s_face_only_passes_names_on(path):
+    allowed = [node for node in tree(path).body if isinstance(node, ast.ImportFrom | ast.Expr)]
+    names = [alias.name for node in allowed if isinstance(node, ast.ImportFrom) for alias in node.names]
+    said = [ast.unparse(node) for node in tree(path).body if not isinstance(node, ast.ImportFrom | ast.Expr)]
+    assert said == ([f"__all__ = {sorted(names)}"] if names else [])
+
+
 def test_no_two_modules_define_one_name():
     counts = Counter(name for path in MODULES for name in names_defined(path))
     assert [name for name, count in counts.items() if count > 1] == []
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_modules_know_torch_triton_and_their_siblings(path):
     for module in imports(path):
         assert module.split(".")[0] in ALLOWED, f"{path.name} imports {module}"
         assert module != "kernels", f"{path.name}: import from a sibling module, not from the package"
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: path.relative_to(PACKAGE).as_posix())
 def test_modules_say_what_they_are_for(path):
     assert ast.get_docstring(tree(path))
 
 
 @pytest.mark.parametrize("name", kernels.__all__)
 def test_public_function_stands_in_the_module_of_its_name_with_its_reference(name):
-    module = importlib.import_module(f"kernels.{name}")
+    path = sources.public_source(name, CODE).path
+    module = importlib.import_module(".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts))
     function, reference = getattr(module, name), getattr(module, f"{name}_reference")
     assert getattr(kernels, name).__wrapped__ is function
     assert list(inspect.signature(reference).parameters.items()) == list(inspect.signature(function).parameters.items())
     assert inspect.getdoc(reference)
     used = {node.id for node in ast.walk(ast.parse(inspect.getsource(reference))) if isinstance(node, ast.Name)}
-    assert not used & {"tl", "triton", *names_defined(PACKAGE / f"{name}.py")}, "a reference is plain PyTorch"
+    assert not used & {"tl", "triton", *names_defined(path)}, "a reference is plain PyTorch"
 
 
 @pytest.mark.parametrize("name", kernels.__all__)

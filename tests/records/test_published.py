@@ -1,0 +1,338 @@
+"""The published data: its form, and every number worked out again from the records. (The list of programs: tests/docs.)"""
+
+import collections
+import csv
+import json
+import math
+import re
+import statistics
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from scripts import prepare
+from scripts.provenance import byte_laws, records
+from tests.docs import pages
+from tests.scripts import trees
+
+COLUMNS = "gpu,op,direction,shape,dtype,implementation,timing,ms_p20,ms_p50,ms_p80,bytes,flops,commit,measured_at"
+KEY = COLUMNS.split(",")[:7]
+DIRECTIONS = {"fwd", "bwd", "fwdbwd"}
+PRIMARY = prepare.primary_machine()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prepared() -> None:
+    pages.prepare()
+
+
+@pytest.fixture(scope="module")
+def raw() -> list[dict[str, Any]]:
+    """The primary machine's records, as they lie there."""
+    paths = sorted((records.ROOT / "docs/baked" / PRIMARY).rglob("*.json"))
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths if path.parent.name != "charts"]
+
+
+def table(root: Path = records.ROOT) -> tuple[str, list[dict[str, str]]]:
+    text = (root / "docs/data/benchmarks.csv").read_text(encoding="utf-8")
+    return text.splitlines()[0], list(csv.DictReader(text.splitlines(), strict=True))
+
+
+# data/benchmarks.csv
+
+
+def faults(row: dict[str, str]) -> list[str]:
+    """The fields of a row that are not as the format has them."""
+    times = [float(row[f"ms_p{quantile}"]) for quantile in (20, 50, 80)]
+    right = {
+        "gpu": re.fullmatch(r"NVIDIA \S.*|AMD \S.*", row["gpu"]),
+        "op": row["op"] in byte_laws.OPERATIONS,
+        "shape": byte_laws.SHAPE.fullmatch(row["shape"]) and has_the_sides(row),
+        "direction": row["direction"] in DIRECTIONS,
+        "dtype": row["dtype"] in byte_laws.WIDTHS,
+        "implementation": re.fullmatch(r"[a-z][a-z0-9_]*", row["implementation"]),
+        "timing": row["timing"] in ("call", "graph"),
+        "quantiles": 0 < times[0] <= times[1] <= times[2] < math.inf,
+        "bytes": re.fullmatch(r"[1-9]\d*", row["bytes"]),
+        "flops": re.fullmatch(r"([1-9]\d*)?", row["flops"]),
+        "commit": re.fullmatch(r"([0-9a-f]{40})?", row["commit"]),
+        "measured_at": re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", row["measured_at"]),
+    }
+    return [f"{field} of {','.join(row.values())}" for field, fine in right.items() if not fine]
+
+
+def has_the_sides(row: dict[str, str]) -> bool:
+    """Whether a shape has as many sides as the operation's law asks for; words stand where sides are drawn at random."""
+    try:
+        return row["op"] not in byte_laws.LAWS or bool(byte_laws.LAWS[row["op"]].forward(*byte_laws.sides_of(row["shape"])))
+    except TypeError:
+        return False
+
+
+def test_the_columns_are_those_of_the_format():
+    header, rows = table()
+    assert header == COLUMNS
+    assert rows and all(None not in row and None not in row.values() for row in rows)
+
+
+def test_every_row_is_spelled_as_the_format_says():
+    assert [fault for row in table()[1] for fault in faults(row)] == []
+
+
+def test_the_first_seven_columns_are_a_key():
+    keys = [tuple(row[column] for column in KEY) for row in table()[1]]
+    assert sorted(keys) == sorted(set(keys))
+
+
+def test_every_row_is_a_measurement_of_the_records_and_every_measurement_a_row(raw):
+    expected = []
+    for record in raw:
+        environment = record["environment"]
+        for row in record.get("measurements", []):
+            flops = "" if row["flops"] is None else str(row["flops"])
+            fields = [environment["gpu"], *(row[field] for field in KEY[1:]), *map(str, row["ms"]), str(row["bytes"]), flops]
+            expected.append([*fields, environment["commit"], environment["measured_at"]])
+    found = [list(row.values()) for row in table()[1] if row["gpu"] == raw[0]["environment"]["gpu"]]
+    assert sorted(found) == sorted(expected)
+
+
+def test_bytes_and_products_operations_are_those_of_the_law():
+    """Each input read once, each output written once; two operations a term of a product."""
+    wrong, sweeps = [], {}
+    for row in table()[1]:
+        case, flops = [row[column] for column in KEY[1:5]], int(row["flops"] or 0)
+        expected = byte_laws.bytes_of(*case, flops)
+        if expected is None:
+            sweeps.setdefault(row["op"], set()).add(int(row["bytes"]))
+        elif int(row["bytes"]) != expected or byte_laws.flops_of(*case[:3]) not in (None, flops):
+            wrong.append(list(row.values()))
+    assert wrong == []
+    assert sweeps.keys() == byte_laws.SWEEPS
+    assert all(max(moved) < 1.01 * min(moved) for moved in sweeps.values())
+
+
+def test_every_law_is_one_that_something_was_measured_by():
+    assert {row["op"] for row in table()[1]} == byte_laws.OPERATIONS
+
+
+GOOD = {"gpu": "NVIDIA H200", "op": "softmax", "direction": "fwd", "shape": "4x8", "dtype": "fp32", "implementation": "eager"}
+GOOD |= {"timing": "call", "ms_p20": "1", "ms_p50": "2", "ms_p80": "3", "bytes": "256", "flops": "", "commit": ""}
+GOOD |= {"measured_at": "2000-01-01T00:00:00Z"}
+BAD = [
+    ("op", "Softmax"),
+    ("direction", "forward"),
+    ("shape", "(4, 8)"),
+    ("shape", "32"),
+    ("dtype", "float32"),
+    ("implementation", "torch.softmax"),
+    ("timing", "cuda graph"),
+    ("ms_p20", "2.5"),
+    ("ms_p50", "nan"),
+    ("ms_p80", "inf"),
+    ("ms_p20", "0"),
+    ("bytes", ""),
+    ("flops", "None"),
+    ("flops", "1.5"),
+    ("commit", "main"),
+    ("measured_at", "2000-01-01 00:00:00Z"),
+    ("measured_at", "2000-01-01T00:00:00+02:00"),
+    ("gpu", "nvidia-h200"),
+]
+
+
+@pytest.mark.parametrize("field, value", BAD)
+def test_a_planted_fault_is_found(field, value):
+    found = faults(GOOD | {field: value})
+    assert faults(GOOD) == [] and found[0].startswith("quantiles" if field.startswith("ms_") else field)
+
+
+# generated/figures.json
+
+Leaves = dict[tuple[str, ...], Any]
+
+
+def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """Everything in a nest of mappings and lists, by its path."""
+    if isinstance(value, dict | list) and value:
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from leaves(part, (*path, str(key)))
+    else:
+        yield path, value
+
+
+def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
+    found: Leaves = {}
+    copies, products = [], []
+    for record in raw:
+        name = record["name"].replace("/", "_")
+        for row in record.get("measurements", []):
+            median = row["ms"][1] / 1000
+            path = ("m", row["op"], row["direction"], row["shape"], row["dtype"], row["timing"], row["implementation"])
+            found |= {(*path, "us"): median * 1e6, (*path, "gbps"): row["bytes"] / median / 1e9, (*path, "bytes"): row["bytes"]}
+        for ceiling in (record["ceilings"],) if "ceilings" in record else ():
+            copies.append(ceiling["copy"]["bytes"] / ceiling["copy"]["ms"][1] * 1000 / 1e9)
+            products.append(ceiling["matmul"]["flops"] / ceiling["matmul"]["ms"][1] * 1000 / 1e12)
+            found |= {("ceiling", name, "copy_gbps"): copies[-1], ("ceiling", name, "matmul_tflops"): products[-1]}
+        for part in {entry["implementation"] for entry in record.get("counters", [])}:
+            entries = [entry for entry in record["counters"] if entry["implementation"] == part]
+            read, written = (sum(entry[f"dram_{way}_bytes"] for entry in entries) for way in ("read", "write"))
+            sums = {"dram_read_bytes": read, "dram_write_bytes": written, "bytes": read + written, "kernels": len(entries)}
+            sums |= {"ms": math.fsum(entry["ms"] for entry in entries), "each": entries}
+            found |= {("counted", name, part, *path): value for path, value in leaves(sums)}
+        for specimen in record.get("specimens", []):
+            kernel, label = specimen["specimen"].split("/")
+            found |= {("compiled", kernel, label, *path): value for path, value in leaves(specimen)}
+    kept = {record["name"]: record["figures"] for _, record in records.all_records("cpu") if "figures" in record}
+    kept |= {record["name"]: record["figures"] for record in raw if "figures" in record}
+    kept = {name.replace("/", "_"): contents for name, contents in kept.items()}
+    found |= {("kept", *path): value for path, value in leaves(kept)}
+    found |= {("ceiling", "copy_gbps"): statistics.median(copies), ("ceiling", "matmul_tflops"): statistics.median(products)}
+    newest = sorted(record["environment"]["measured_at"] for record in raw)[-1]
+    (last,) = {json.dumps(record["environment"]) for record in raw if record["environment"]["measured_at"] == newest}
+    found |= {("baked", key): value for key, value in json.loads(last).items()}
+    found |= {("results", *path): value for path, value in leaves(expected_results(raw))}
+    for path in (records.ROOT / "docs/programs").rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        found["programs", f"{path.parent.name}_{path.stem}", "lines"] = text.count("\n")
+    return found
+
+
+LIBRARY = {"add", "gelu", "bias_gelu", "swiglu", "geglu", "dropout", "dropout_add", "softmax", "layernorm", "rmsnorm", "rope"}
+LIBRARY |= {"gelu_erf", "swiglu_halves", "cross_entropy", "sum", "sum_dim-1", "sum_dim0", "max", "max_dim-1", "max_dim0"}
+COPIED = set(LIBRARY)  # what at best runs at the rate of a copy
+LIBRARY |= {"histc", "histc_one_bin"}
+RIVALS = {"eager", "compile", "compile_max", "liger", "flash_triton", "flash_triton_ip"}
+
+
+def expected_results(raw: list[dict[str, Any]]) -> dict[str, Any]:
+    """Won, level and lost, counted anew from the medians."""
+    leads: dict[str, list[tuple[float, bool]]] = {"call": [], "graph": []}
+    last: dict[tuple, list[tuple[bool, float, float]]] = collections.defaultdict(list)
+    for record in raw:
+        for ours in record.get("measurements", []):
+            if ours["op"] in LIBRARY and ours["implementation"] == "blockwise":
+                key = [ours[part] for part in ("op", "direction", "shape", "dtype", "timing")]
+                same = [row for row in record["measurements"] if [row[part] for part in KEY[1:5]] + [row["timing"]] == key]
+                rivals = [row["ms"][1] for row in same if row["implementation"] in RIVALS]
+                if not rivals:
+                    continue
+                copy = record["ceilings"]["copy"]
+                microseconds = ours["bytes"] * copy["ms"][1] / copy["bytes"] * 1000
+                leads[ours["timing"]].append((min(rivals) / ours["ms"][1], microseconds >= 20))
+                if microseconds >= 20:
+                    last[tuple(key[:4])].append(
+                        (ours["timing"] == "graph", min(rivals) / ours["ms"][1], min(rivals) * 1000 / microseconds)
+                    )
+    found: dict[str, Any] = {"cases": len(leads["call"]), "large": sum(big for _, big in leads["call"]), "floor_us": 20}
+    for timing, all_of in leads.items():
+        for name, kept in (("all", all_of), ("large", [lead for lead in all_of if lead[1]])):
+            level = sum(0.98 <= ratio <= 1.02 for ratio, _ in kept)
+            won = sum(ratio > 1.02 for ratio, _ in kept)
+            found[f"{timing}_{name}"] = {"won": won, "level": level, "lost": len(kept) - won - level}
+    ratios = sorted(ratio for ratio, big in leads["call"] if big)
+    middle = (ratios[len(ratios) // 2] + ratios[(len(ratios) - 1) // 2]) / 2
+    found |= {"mean": math.prod(ratios) ** (1 / len(ratios)), "median": middle}
+    for name, place, ops in (("mean_alone", 1, LIBRARY), ("mean_copied", 1, COPIED), ("limit_copied", 2, COPIED)):
+        logs = [math.log(max(timings)[place]) for key, timings in last.items() if key[0] in ops]  # the replay's if there is one
+        found[name] = math.exp(sum(logs) / len(logs))
+    return found
+
+
+def test_every_figure_is_worked_out_from_the_records(raw):
+    found = dict(leaves(json.loads((records.ROOT / "docs/generated/figures.json").read_text(encoding="utf-8"))))
+    expected = expected_figures(raw)
+    assert found.keys() == expected.keys() and len(found) > 500
+    differ = {path: (found[path], expected[path]) for path in found if not alike(found[path], expected[path])}
+    assert differ == {}
+
+
+def alike(one: Any, other: Any) -> bool:
+    return math.isclose(one, other, rel_tol=1e-12) if isinstance(one, float) and isinstance(other, float) else one == other
+
+
+# Several machines, in a small checkout
+
+
+@pytest.fixture
+def tree(tmp_path) -> Path:
+    tree = trees.checkout(tmp_path)
+    trees.put(tree, {"mkdocs.yml": "extra:\n  primary: first-gpu\n", "docs/index.md": "# A page\n"})
+    return tree
+
+
+def measured(tree: Path, machine: str, name: str, implementation: str, **fields: Any) -> None:
+    row = {"op": "add", "direction": "fwd", "shape": "8", "dtype": "fp32", "implementation": implementation, "timing": "call"}
+    row |= {"ms": [0.5, 1.0, 2.0], "bytes": 96, "flops": None, "configuration": None}
+    environment = {"machine": machine, "gpu": machine.upper(), "measured_at": "2000-01-01T00:00:00Z", "commit": ""}
+    environment |= {"driver": "1", "cuda": "2", "torch": "3", "triton": "4", "python": "5"} | fields.pop("made", {})
+    trees.lay(tree, name, machine, environment=environment, measurements=[row], **fields)
+
+
+def prepare_in(tree: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(**trees.command(tree, script="prepare.py"), capture_output=True)
+
+
+def test_another_gpu_s_stale_records_are_left_out_and_its_fresh_ones_are_not(tree):
+    measured(tree, "first-gpu", "tiny/plus", "fresh")
+    measured(tree, "first-gpu", "tiny/times", "stale", hash="of other code")
+    measured(tree, "second-gpu", "tiny/plus", "fresh")
+    measured(tree, "second-gpu", "tiny/times", "stale", hash="of other code")
+    done = prepare_in(tree)
+    assert done.returncode == 0, done.stderr
+    header, rows = table(tree)
+    found = [(row["gpu"], row["implementation"]) for row in rows]
+    assert header == COLUMNS and found == [("FIRST-GPU", "fresh"), ("FIRST-GPU", "stale"), ("SECOND-GPU", "fresh")]
+    assert (rows[0]["flops"], rows[0]["commit"]) == ("", "")
+
+
+def test_the_text_speaks_of_the_primary_machine_and_its_newest_measurement(tree):
+    measured(tree, "first-gpu", "tiny/plus", "one", made={"measured_at": "2000-01-03T00:00:00Z"})
+    measured(tree, "first-gpu", "tiny/times", "one", made={"measured_at": "2000-01-02T00:00:00Z"}, hash="of other code")
+    measured(tree, "second-gpu", "tiny/plus", "one", made={"measured_at": "2000-01-04T00:00:00Z"})
+    assert prepare_in(tree).returncode == 0
+    figures = json.loads((tree / "docs/generated/figures.json").read_text(encoding="utf-8"))
+    assert (figures["baked"]["gpu"], figures["baked"]["measured_at"]) == ("FIRST-GPU", "2000-01-03T00:00:00Z")
+    assert (tree / "docs/generated/outputs/gpu/tiny/plus.txt").read_text(encoding="utf-8") == "µ\n"
+    assert not (tree / "docs/generated/outputs/gpu/tiny/plus.sanitizer.txt").exists()
+
+
+def test_what_the_sanitizer_found_can_be_included(tree):
+    found = {"tool": "memcheck", "part": "", "errors": 1, "output": ["========= Invalid", "========= ERROR SUMMARY: 1 error"]}
+    measured(tree, "first-gpu", "tiny/plus", "one", sanitizer=found)
+    assert prepare_in(tree).returncode == 0
+    text = (tree / "docs/generated/outputs/gpu/tiny/plus.sanitizer.txt").read_text(encoding="utf-8")
+    assert text == "========= Invalid\n========= ERROR SUMMARY: 1 error\n"
+
+
+def test_the_charts_are_the_primary_machine_s(tree):
+    for machine in ("first-gpu", "second-gpu"):
+        measured(tree, machine, "tiny/plus", "one")
+        environment = records.read(records.record_path(machine, "program", "tiny/plus", trees.baked(tree)))["environment"]
+        sidecar = {"name": "one", "title": "One.", "alt": "", "columns": ["a"], "rows": [[1]], "environment": environment}
+        folder = f"docs/baked/{machine}/charts"
+        trees.put(
+            tree,
+            {f"{folder}/one.json": json.dumps(sidecar), f"{folder}/one.wide.svg": "<svg/>", f"{folder}/one.narrow.svg": "<svg/>"},
+        )
+    done = prepare_in(tree)
+    assert done.returncode == 0, done.stderr
+    for file in ("data/charts/one.json", "generated/charts/one.html"):
+        text = (tree / "docs" / file).read_text(encoding="utf-8")
+        assert "FIRST-GPU" in text and "SECOND-GPU" not in text
+
+
+@pytest.mark.parametrize("machine", ["first-gpu", "second-gpu", "cpu"])
+def test_a_corrupt_record_stops_it_with_one_line(tree, machine):
+    trees.put(tree, {f"docs/baked/{machine}/tiny/plus.json": "{"})
+    done = prepare_in(tree)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert re.fullmatch(rf"\S+/{machine}/tiny/plus\.json: not a readable record .*\n", done.stderr)
+
+
+def test_it_works_before_the_first_bake(tree):
+    done = prepare_in(tree)
+    assert done.returncode == 0, done.stderr
+    assert table(tree) == (COLUMNS, [])
