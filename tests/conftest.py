@@ -8,8 +8,8 @@ from tests import interpreter, language
 
 LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/test_engines.py")
 # What `make test-long` runs: the built site in a browser, every published program alone, every chart drawn and every recording
-# made once more, the specimens of the labs and the picker compiled, the mutants' scores, and a
-# specimen of every kernel compiled and held against its record.
+# made once more, the specimens of the labs and the picker compiled, a specimen of every kernel compiled and held against its
+# record, the mutants' scores.
 LONG = (
     *LOOK_AT_THE_SITE,
     "tests/snippets/test_programs.py",
@@ -24,17 +24,18 @@ LONG = (
 HEAVIEST = (
     *LOOK_AT_THE_SITE,
     "tests/docs/test_pages.py",
-    "tests/kernels/test_norm.py",
-    "tests/kernels/test_operators.py",
-    "tests/kernels/test_cross_entropy.py",
-    "tests/kernels/test_matmul.py",
     "tests/kernels/test_softmax.py",
     "tests/snippets/test_programs.py",
-    "tests/records/test_charts.py",
-    "tests/records/test_traces",
-    "tests/labs/",
     "tests/records/test_fresh.py",
-    "tests/scripts/test_bake.py",
+    "tests/records/test_charts.py",
+    "tests/kernels/test_rotary_embedding.py",
+    "tests/kernels/test_norm.py",
+    "tests/kernels/test_cross_entropy.py",
+    "tests/kernels/test_operators.py",
+    "tests/records/test_bake.py",
+    "tests/labs/",
+    "tests/records/test_traces",
+    "tests/snippets/test_picker.py",
     "tests/kernels/",
     "tests/snippets/",
 )

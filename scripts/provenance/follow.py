@@ -57,7 +57,7 @@ class Code:
         if path not in self.imported:
             found: dict[str, Place] = {}
             for node in project_imports(self.tree(path)):
-                if isinstance(node, ast.ImportFrom) and node.level:
+                if isinstance(node, ast.ImportFrom) and (node.level or node.names[0].name == "*"):
                     advice = "write `from kernels.<module> import <name>`, so that its code can be followed"
                     raise CodeError(f"{path}:{node.lineno}: {advice}")
                 for alias in node.names:

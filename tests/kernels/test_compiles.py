@@ -12,7 +12,8 @@ from kernels.add import add_kernel
 from kernels.softmax.softmax import softmax_backward, softmax_forward
 from scripts import compile as compiler
 from scripts.launches import SPECIMENS, jitted_functions
-from scripts.provenance import records
+from scripts.provenance import records, sources
+from scripts.provenance.follow import Code
 
 BY_NAME = {specimen.name: specimen for specimen in SPECIMENS}
 CASES = [(name, target) for name in BY_NAME for target in compiler.TARGETS]
@@ -24,12 +25,11 @@ def recorded() -> list[dict]:
     In a copy of the checkout without records, as for the kernels' mutants, that is nothing.
     """
     found: list[dict] = []
-    with records.reading_once():
-        for kernel, code in compiler.kernels():
-            path = records.record_path("cpu", "compiled", kernel)
-            if records.is_kept(path, code):
-                record = records.read(path)
-                found += record["specimens"] if record["environment"]["triton"] == triton.__version__ else []
+    code = Code()
+    for kernel in dict.fromkeys(specimen.function for specimen in SPECIMENS):
+        if sources.is_kept("cpu", "compiled", kernel, code):
+            record = records.read(records.record_path("cpu", "compiled", kernel))
+            found += record["specimens"] if record["environment"]["triton"] == triton.__version__ else []
     return [entry for entry in found if entry["specimen"] in BY_NAME and entry["launch"] == BY_NAME[entry["specimen"]].launch]
 
 

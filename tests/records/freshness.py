@@ -3,27 +3,23 @@
 from pathlib import Path
 from typing import Any
 
-from scripts import matrix, mutate, prepare
-from scripts.bake import Bake
-from scripts.provenance import records
+from scripts import ROOT, matrix, mutate
+from scripts.baking.work import everything
+from scripts.provenance import records, sources
+from scripts.provenance.environment import primary_machine
+from scripts.provenance.follow import Code
 
-Wanted = dict[str, list[str]]
-
-
-class Listing(Bake):
-    """A bake that only says what it would do, on any machine."""
-
-    def __init__(self, cpu: bool):
-        self.cpu = cpu
+# The kind and the name of a record, by its place in the folder of its machine.
+Wanted = dict[str, tuple[str, str]]
 
 
 def wanted(machine: str) -> Wanted:
-    """The name of every record that a machine should have, with the files of code it comes from."""
-    work = {name: code for name, code, _ in Listing(machine == "cpu").work()}
+    """Every record that a machine should have."""
+    work = {item.name: (item.kind, item.short) for item in everything(machine == "cpu")}
     if machine != "cpu":
         return work
-    work |= {f"matrix/{part}": matrix.code(part) for part in matrix.kept()}
-    return work | {f"mutants/{module}": mutate.code(module) for module in mutate.kept()}
+    work |= {f"matrix/{part}": ("matrix", part) for part in matrix.kept()}
+    return work | {f"mutants/{module}": ("mutants", module) for module in mutate.kept()}
 
 
 def command(machine: str, name: str) -> str:
@@ -36,16 +32,16 @@ def command(machine: str, name: str) -> str:
     return f"python scripts/bake.py --only '{name}' on a CUDA machine ({machine})"
 
 
-def problems(machine: str, work: Wanted, root: Path = records.ROOT, baked: Path = records.BAKED) -> list[str]:
+def problems(machine: str, work: Wanted, root: Path = ROOT, baked: Path = records.BAKED) -> list[str]:
     """Records that are missing, stale, left over or not where they say they belong."""
-    found = []
-    for name, code in work.items():
+    found, code = [], Code(root)
+    for name in work:
         path = baked / machine / f"{name}.json"
         if not path.exists():
             found.append(f"{machine}/{name}: there is no record; make it with {command(machine, name)}")
             continue
         record = records.read(path)
-        if record["code"] != code or not records.is_fresh(record, root):
+        if not sources.is_fresh(record, code):
             found.append(f"{machine}/{name}: older than its code; renew it with {command(machine, name)}")
         if (
             record["environment"]["machine"] != machine
@@ -58,13 +54,13 @@ def problems(machine: str, work: Wanted, root: Path = records.ROOT, baked: Path 
     return found + [f"{machine}/{name}: nothing makes this record any more; delete it" for name in there if name not in work]
 
 
-def stale_elsewhere(root: Path = records.ROOT, baked: Path = records.BAKED) -> list[str]:
+def stale_elsewhere(root: Path = ROOT, baked: Path = records.BAKED) -> list[str]:
     """One line for each GPU, other than the primary one, whose records have grown stale."""
-    found = []
+    found, code = [], Code(root)
     for folder in sorted(path for path in baked.iterdir() if path.is_dir()):
-        if folder.name not in (prepare.primary_machine(), "cpu"):
+        if folder.name not in (primary_machine(), "cpu"):
             every: list[dict[str, Any]] = [record for _, record in records.all_records(folder.name, baked)]
-            stale = [record for record in every if not records.is_fresh(record, root)]
+            stale = [record for record in every if not sources.is_fresh(record, code)]
             if stale:
                 date = max(record["environment"]["measured_at"] for record in stale)[:10]
                 counts = f"{len(stale)} of {len(every)} records are older than their code"
