@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from scripts import trace
+from scripts.pages import stepper
 from scripts.provenance import records
 from tests.browser.conftest import PALETTES, open_for_instant
 from tests.browser.probes import add_page, reach, reaching
@@ -265,7 +265,7 @@ def forms(site) -> dict[str, str]:
     found = {}
     for name, recording in json.loads(done.stdout).items():
         (site.folder / f"form-{name}.json").write_text(json.dumps(recording), encoding="utf-8")
-        figure = trace.element_html(name, recording | {"environment": {"triton": "3"}}, f"../../form-{name}.json")
+        figure = stepper.element_html(name, recording | {"environment": {"triton": "3"}}, f"../../form-{name}.json")
         found[name] = add_page(site, f"form-{name}", figure)
     return found
 

@@ -6,15 +6,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page
 
-from scripts import prepare
 from scripts.pages import tile_order
 from scripts.provenance import records
+from scripts.provenance.environment import primary_machine
 from tests.browser.conftest import PALETTES
 
 PAGE = "course/tile-order/"
 LIVE = "tile-order .explorer:not(.still)"
 ORDER = records.read(records.record_path("cpu", "program", tile_order.ORDER))["figures"]
-GPU = records.read(records.record_path(prepare.primary_machine(), "program", tile_order.GROUPS))
+GPU = records.read(records.record_path(primary_machine(), "program", tile_order.GROUPS))
 GROUPS = list(ORDER["orders"])
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from scripts import charts
 from scripts.pages import chooser, picker
-from scripts.prepare import primary_machine
 from scripts.provenance import records
+from scripts.provenance.environment import primary_machine
 
 Record = dict[str, Any]
 ENVIRONMENT = {"machine": "made-up", "gpu": "Made-up GPU", "driver": "1", "cuda": "2", "torch": "3", "triton": "4", "python": "5"}

@@ -4,8 +4,8 @@ import ast
 
 import pytest
 
-from scripts.prepare import primary_machine
 from scripts.provenance import records
+from scripts.provenance.environment import primary_machine
 from snippets.cuda.compare import code_lines
 from tests.docs.pages import ROOT
 from tests.snippets.test_cuda import cuda_of

@@ -6,8 +6,8 @@ from itertools import pairwise
 import pytest
 
 from scripts.pages import chooser, chooser_element
-from scripts.prepare import primary_machine
 from scripts.provenance import records
+from scripts.provenance.environment import primary_machine
 from scripts.provenance.programs import snippet_names
 from tests.docs.pages import ROOT
 from tests.records.made_up import write_chooser

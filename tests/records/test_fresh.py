@@ -225,7 +225,7 @@ def test_a_changed_helper_of_tests_makes_the_scores_that_lean_on_it_stale(copy):
     assert "cpu/mutants/softmax" not in found_stale
 
 
-MOVES = ["kernels/softmax/long.py", "kernels/matmul/plan.py", "kernels/common/sizes.py", "kernels/norm/partials.py", "kernels/add.py"]
+MOVES = [f"kernels/{name}.py" for name in ("softmax/long", "matmul/plan", "common/sizes", "norm/partials", "add")]
 
 
 def test_moved_files_make_nothing_stale(copy):

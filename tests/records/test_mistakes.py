@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from scripts import prepare
 from scripts.provenance import records
+from scripts.provenance.environment import primary_machine
 
 PAGE = records.ROOT / "docs" / "course" / "mistakes.md"
 COMPILER, INTERPRETER, SANITIZER = "compiler", "interpreter", "sanitizer"
@@ -66,7 +66,7 @@ EVIDENCE = {
     ("16-bit sum", AWKWARD): ("catches", "mistakes/half_sums", r"^4096 times 32.0, in float32 False: inf"),
     ("16-bit sum", FILLED): ("misses", "mistakes/half_sums", r"^4096 times 32.0, in float32 False: inf"),
 }
-MACHINES = {"cpu", prepare.primary_machine()}
+MACHINES = {"cpu", primary_machine()}
 
 
 def cells() -> dict[tuple[str, str], str]:
@@ -98,11 +98,11 @@ def test_the_table_says_what_is_backed_and_nothing_else():
 def test_every_cell_is_what_came_out(place: tuple[str, str]):
     _, name, pattern = EVIDENCE[place]
     found = {machine: lines for machine in MACHINES if (lines := said(machine, name, place[1] == SANITIZER)) is not None}
-    assert prepare.primary_machine() in found, f"{name} has no record of a GPU: python scripts/bake.py --only '{name}'"
+    assert primary_machine() in found, f"{name} has no record of a GPU: python scripts/bake.py --only '{name}'"
     if pattern in (ALIKE, UNLIKE):
         results = {machine: [line for line in lines if "interpreter" not in line] for machine, lines in found.items()}
         assert set(results) == MACHINES
-        assert (results["cpu"] == results[prepare.primary_machine()]) == (pattern == ALIKE)
+        assert (results["cpu"] == results[primary_machine()]) == (pattern == ALIKE)
         return
     for machine, lines in found.items():
         assert any(re.search(pattern, line) for line in lines), (machine, lines)

@@ -7,7 +7,7 @@ import pytest
 
 from scripts import matrix, mutate
 from scripts.mutation.mutants import mutants
-from scripts.provenance import programs, records
+from scripts.provenance import records
 
 KERNEL = '''
 import triton
@@ -148,7 +148,7 @@ def test_what_counts_as_caught_was_noticed_by_a_test_or_ended_the_run(module):
     found = records.read(records.record_path("cpu", "mutants", module))
     assert [name for name, noticed in found["caught"] if "::" not in noticed and noticed not in mutate.ENDED] == []
     others = mutate.noticed_by_others(module)
-    own = (*programs.tests_of(module), "tests/kernels/test_compiles.py")
+    own = (*sources.tests_of(module), "tests/kernels/test_compiles.py")
     borrowed = {name: noticed for name, noticed in found["caught"] if "::" in noticed and not noticed.startswith(own)}
     assert borrowed.items() <= others.items(), "tests of another operation must still notice what they are said to notice"
     helpers = [name for name, noticed in found["caught"] if noticed == "the run broke off" and "_kernel:" not in name]

@@ -9,8 +9,8 @@ import torch
 import triton
 
 from scripts.pages import picker
-from scripts.prepare import primary_machine
 from scripts.provenance import records
+from scripts.provenance.environment import primary_machine
 from snippets.picker import measure
 from snippets.picker.cuda_source import CONFIGURATIONS, cuda_source
 from tests.records.made_up import of_picker

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from scripts import prepare
 from scripts.provenance import byte_laws, records
+from scripts.provenance.environment import primary_machine
 from tests.docs import pages
 from tests.scripts import trees
 
 COLUMNS = "gpu,op,direction,shape,dtype,implementation,timing,ms_p20,ms_p50,ms_p80,bytes,flops,commit,measured_at"
 KEY = COLUMNS.split(",")[:7]
 DIRECTIONS = {"fwd", "bwd", "fwdbwd"}
-PRIMARY = prepare.primary_machine()
+PRIMARY = primary_machine()
 
 
 @pytest.fixture(scope="module", autouse=True)

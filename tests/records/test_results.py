@@ -8,6 +8,7 @@ import pytest
 from scripts import prepare
 from scripts.pages import peers as results
 from scripts.provenance import records
+from scripts.provenance.environment import primary_machine
 
 
 def entry(implementation: str, us: float, timing: str = "call", op: str = "add", moved: int = 10**8) -> dict:
@@ -66,7 +67,7 @@ def test_an_operation_of_a_chapter_only_is_no_result():
 
 
 def test_the_published_table_has_every_case_of_the_records():
-    machine = prepare.primary_machine()
+    machine = primary_machine()
     wanted = set()
     for _, record in records.all_records(machine):
         cases: dict[tuple[str, ...], set[str]] = {}
@@ -79,7 +80,7 @@ def test_the_published_table_has_every_case_of_the_records():
 
 
 def test_the_published_words_follow_from_the_published_numbers():
-    for line in results.table(prepare.library_rows(prepare.primary_machine()))[1:]:
+    for line in results.table(prepare.library_rows(primary_machine()))[1:]:
         for ours, peer, ratio, word in ((line[4], line[5], line[7], line[8]), (line[10], line[11], line[12], line[13])):
             if ours is not None:
                 assert re.fullmatch(r"\d+\.\d\d", ratio) and float(ratio) == pytest.approx(peer / ours, abs=0.0051)

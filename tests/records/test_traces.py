@@ -10,8 +10,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from scripts import trace
-from scripts.provenance import records
+from scripts.pages import stepper
+from scripts.provenance import records, sources
+from scripts.recording.run import recorded
 from tests.records.formulas import why_kernels
 from tests.records.trace_rules import FOLDER, Trace, expected, faults, formulas, programs, step, unnoticed, values
 
@@ -35,7 +36,7 @@ def test_formulas_know_neither_recorder_nor_kernel():
 def test_every_trace_has_a_formula_and_every_run_its_trace():
     folder = records.BAKED / "cpu" / "traces"
     files = {path.relative_to(folder).with_suffix("").as_posix() for path in folder.rglob("*.json")}
-    assert files == set(FORMULAS) == {name for name, _ in trace.runs()}
+    assert files == set(FORMULAS) == set(sources.recorded_runs())
 
 
 @pytest.mark.parametrize("name", FORMULAS)
@@ -113,7 +114,7 @@ def test_each_event_lights_the_statement_it_comes_from(name: str):
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_recording_again_gives_the_same_bytes(name: str):
-    stored, again = committed(name), trace.record(name)
+    stored, again = committed(name), recorded(name)
     assert json.dumps({key: stored[key] for key in again}) == json.dumps(again), "renew it with: python scripts/trace.py"
 
 
@@ -122,10 +123,10 @@ def test_recording_again_gives_the_same_bytes(name: str):
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_the_static_picture_has_the_counts_of_the_formula(name: str):
-    picture = trace.fallback_html(committed(name))
+    picture = stepper.fallback_html(committed(name))
     rows = picture.split('<div class="still-row">')[1:]
     steps = dict(zip(programs(FORMULAS[name]), expected(FORMULAS[name]), strict=True))
-    assert len(rows) == min(len(steps), trace.MOST_PROGRAMS)
+    assert len(rows) == min(len(steps), stepper.MOST_PROGRAMS)
     for (program, made), row in zip(list(steps.items())[: len(rows) - 1], rows, strict=False):
         accesses = [[*given, True][:2] for step, *given in made if " " in step and not step.startswith("loop ")]
         masked = {int((~np.broadcast_to(mask, offsets.shape)).sum()) for offsets, mask in accesses}
@@ -144,16 +145,16 @@ def test_the_static_picture_has_the_counts_of_the_formula(name: str):
 
 def test_the_static_picture_names_the_elements():
     assert "Loads x[768] to x[999] and y[768] to y[999], stores out[768] to out[999]; 24 lanes are masked off." in (
-        trace.fallback_html(committed("first_kernel/add"))
+        stepper.fallback_html(committed("first_kernel/add"))
     )
     assert "Loads x[1, 0] to x[1, 12], stores y[1, 0] to y[1, 12]; 3 lanes are masked off." in (
-        trace.fallback_html(committed("fused_softmax/row"))
+        stepper.fallback_html(committed("fused_softmax/row"))
     )
 
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_the_element_is_one_line_of_html(name: str):
     found = committed(name)
-    element = trace.element_html(name, found, "../../baked/trace.json")
+    element = stepper.element_html(name, found, "../../baked/trace.json")
     assert element.count("\n") == 1 and element.startswith("<figure") and element.endswith("</figure>\n")
-    assert f'<program-stepper src="../../baked/trace.json">{trace.fallback_html(found)}</program-stepper>' in element
+    assert f'<program-stepper src="../../baked/trace.json">{stepper.fallback_html(found)}</program-stepper>' in element

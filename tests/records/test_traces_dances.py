@@ -6,9 +6,9 @@ from html import unescape
 
 import pytest
 
-from scripts import prepare
 from scripts.pages import memory_traffic as dance
 from scripts.pages.memory_traffic import DANCES, Count
+from scripts.provenance.environment import measured_on
 
 N, SIDE = 4000, 128
 ENVIRONMENT = {
@@ -94,7 +94,7 @@ def test_the_ledger_holds_counts_and_measured_times(name: str):
         ]
         assert cells(element)[str(n)] == [*told, "" if n == DANCES[name].blocks[0] else f"{n:,} µs"]
     caption = re.sub(r"<[^>]+>", "", re.findall(r"<figcaption>(.*)</figcaption>", element)[0])
-    assert prepare.measured_on(ENVIRONMENT) in unescape(caption) and DANCES[name].measured in caption
+    assert measured_on(ENVIRONMENT) in unescape(caption) and DANCES[name].measured in caption
 
 
 @pytest.mark.parametrize("name", DANCES)

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from scripts import prepare
 from scripts.launches import SPECIMENS
 from scripts.provenance import records
+from scripts.provenance.environment import primary_machine
 
 WATCHED = ("trust/odd_rows", "trust/odd_shapes", "trust/odd_products")
 GLUON = "matmul_gluon_kernel"
@@ -15,7 +15,7 @@ TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
 def record(name: str) -> dict:
-    return records.read(records.record_path(prepare.primary_machine(), "program", name))
+    return records.read(records.record_path(primary_machine(), "program", name))
 
 
 def errors(name: str) -> dict[str, int]:
