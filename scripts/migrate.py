@@ -30,8 +30,8 @@ from scripts.provenance import records, sources
 from scripts.provenance.digest import digest
 from scripts.provenance.follow import PROJECT, Code, CodeError, parts_of
 
-# Run in the commit's tree: which of its records are not of its own code.
-STALE = """
+# Run in the commit's tree: its records, and which of them are not of its own code.
+TOLD = """
 import json, sys
 try:
     from scripts.provenance import records, sources
@@ -41,7 +41,8 @@ except ImportError:
     is_fresh = records.is_fresh
 machines = sorted(path.name for path in records.BAKED.iterdir() if path.is_dir())
 found = [(path, record) for machine in machines for path, record in records.all_records(machine)]
-print(json.dumps([str(path) for path, record in found if not is_fresh(record)]))
+told = {"records": [str(path.relative_to(records.BAKED)) for path, _ in found]}
+print(json.dumps(told | {"stale": [str(path.relative_to(records.BAKED)) for path, record in found if not is_fresh(record)]}))
 """
 
 
@@ -134,12 +135,15 @@ def lay_out(commit: str, folder: Path, renaming: Renaming) -> Path:
     return tree
 
 
-def refuse_stale(tree: Path) -> None:
-    done = subprocess.run([sys.executable, "-c", STALE], cwd=tree, capture_output=True, text=True)
+def fresh_records(tree: Path) -> list[str]:
+    """The places of a tree's records, all of which must be of its own code, as its own scripts say."""
+    done = subprocess.run([sys.executable, "-c", TOLD], cwd=tree, capture_output=True, text=True)
     if done.returncode != 0:
         raise CodeError(f"the commit's own scripts cannot tell which of its records are fresh\n{done.stderr.strip()[-1000:]}")
-    if stale := json.loads(done.stdout):
+    told = json.loads(done.stdout)
+    if stale := told["stale"]:
         raise CodeError(f"{stale[0]} is older than its code already in that commit, and {len(stale) - 1} more")
+    return told["records"]
 
 
 class Before:
@@ -196,22 +200,21 @@ def with_names(value: Any, names: dict[str, str]) -> Any:
     return value
 
 
-def migrated(tree: Path, renaming: Renaming) -> dict[Path, dict[str, Any]]:
+def migrated(tree: Path, places: list[str], renaming: Renaming) -> dict[Path, dict[str, Any]]:
     """Every record of the commit as it reads in this checkout; an error names the first that the change did more than rename."""
     before, now, found = Before(tree, renaming), Code(), {}
-    for machine in sorted(path.name for path in (tree / "docs/baked").iterdir() if path.is_dir()):
-        for path, record in records.all_records(machine, tree / "docs/baked"):
-            kind, name = record["kind"], record["name"]
-            entries = sources.entries(kind, name, now)
-            old = before.entries(entries)
-            fresh = digest(entries, now)
-            if digest(old, before.code) != fresh:
-                what = "more than names differs between the commit's code and this checkout's"
-                raise CodeError(f"{machine}/{name} ({kind}): {what}")
-            contents = {key: value for key, value in record.items() if key not in ("hash", "code")}
-            contents = contents if kind in ("program", "lab") else with_names(contents, before.names(old))
-            head = {"schema": record["schema"], "kind": kind, "name": name, "hash": fresh}
-            found[ROOT / path.relative_to(tree)] = head | contents
+    for place in places:
+        record = json.loads((tree / "docs/baked" / place).read_text(encoding="utf-8"))
+        kind, name = record["kind"], record["name"]
+        entries = sources.entries(kind, name, now)
+        old = before.entries(entries)
+        fresh = digest(entries, now)
+        if digest(old, before.code) != fresh:
+            raise CodeError(f"{place}: more than names differs between the commit's code and this checkout's")
+        contents = {key: value for key, value in record.items() if key not in ("hash", "code")}
+        contents = contents if kind in ("program", "lab") else with_names(contents, before.names(old))
+        head = {"schema": record["schema"], "kind": kind, "name": name, "hash": fresh}
+        found[records.BAKED / place] = head | contents
     return found
 
 
@@ -225,8 +228,7 @@ def main() -> int:
         renaming = read_renaming(arguments.names)
         with tempfile.TemporaryDirectory() as folder:
             tree = lay_out(arguments.commit, Path(folder), renaming)
-            refuse_stale(Path(folder) / "before")
-            found = migrated(tree, renaming)
+            found = migrated(tree, fresh_records(Path(folder) / "before"), renaming)
         other = [path for path, record in found.items() if not path.exists() or records.read(path) != record]
         if arguments.check:
             differ = f"{len(other)} differ here in more than names and digests"

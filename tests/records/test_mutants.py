@@ -7,7 +7,7 @@ import pytest
 
 from scripts import matrix, mutate
 from scripts.mutation.mutants import mutants
-from scripts.provenance import records
+from scripts.provenance import records, sources
 
 KERNEL = '''
 import triton
