@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree as ET
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -52,35 +53,46 @@ def files(work: list[Work], code: Code) -> dict[str, list[Work]]:
             found = reached(item, code)
         except CodeError:
             continue  # its own turn will say what is wrong with it
+        modules, kernels = modules_of(found, code), kernels_of(found, code)
         for stem in stems:
-            if covers(stem, found, code):
+            if covers(stem, modules, kernels, code):
                 covering.setdefault(stem, []).append(item)
     return covering
 
 
-def covers(stem: str, found: set[Place], code: Code) -> bool:
-    """Whether a file of tests speaks for something that was reached."""
-    library = {place for place in found if place.path.is_relative_to(code.root / "kernels")}
-    if stem.removeprefix("test_") in {place.path.stem for place in library}:
+def covers(stem: str, modules: set[str], kernels: set[Place], code: Code) -> bool:
+    """Whether a file of tests speaks for one of these modules of the library, or runs one of these kernels."""
+    if stem.removeprefix("test_") in modules:
         return True
     try:
-        imports = set(code.imports(code.root / sources.TESTS / f"{stem}.py").values())
-        if Place(code.root / sources.PACKAGE, WHOLE) in imports:  # the whole library, as what a graph records
-            return any(place.path.parent.name == "operators" for place in library)
-        return bool(kernels_of(frozenset(code.followed(imports)), code) & kernels_of(frozenset(library), code))
+        run = kernels_run_by(stem, code)
     except CodeError:
         return True  # nobody can tell
+    # None: it takes the whole library, as what a graph records.
+    return "in_graphs" in modules or "register" in modules if run is None else bool(run & kernels)
 
 
-def kernels_of(places: frozenset[Place], code: Code) -> set[Place]:
+@cache
+def kernels_run_by(stem: str, code: Code) -> set[Place] | None:
+    """The kernels that a file of tests reaches; None for a file that takes the whole library."""
+    imports = set(code.imports(code.root / sources.TESTS / f"{stem}.py").values())
+    return None if Place(code.root / sources.PACKAGE, WHOLE) in imports else kernels_of(code.followed(imports), code)
+
+
+def modules_of(places: Iterable[Place], code: Code) -> set[str]:
+    """The modules of the library among the places of some definitions."""
+    return {place.path.stem for place in places if place.path.is_relative_to(code.root / "kernels")}
+
+
+def kernels_of(places: Iterable[Place], code: Code) -> set[Place]:
     """The kernels of the library among some definitions."""
-    found = set()
-    for place in places:
-        if place.path.is_relative_to(code.root / "kernels") and place.name != WHOLE:
-            nodes = code.parts(place.path).get(place.name, [])
-            if any(isinstance(node, ast.FunctionDef) and any(map(is_jit, node.decorator_list)) for node in nodes):
-                found.add(place)
-    return found
+    return {place for place in places if place.path.is_relative_to(code.root / "kernels") and is_kernel(place, code)}
+
+
+@cache
+def is_kernel(place: Place, code: Code) -> bool:
+    nodes = code.parts(place.path).get(place.name, [])
+    return any(isinstance(node, ast.FunctionDef) and any(map(is_jit, node.decorator_list)) for node in nodes)
 
 
 def is_passed(stem: str, environment: dict[str, Any], code: Code) -> bool:

@@ -5,7 +5,7 @@ import threading
 import time
 from typing import TextIO
 
-EVERY = 10.0  # seconds between two lines where there is no terminal
+EVERY = 5.0  # seconds between two lines where there is no terminal
 
 
 def span(seconds: float) -> str:
