@@ -53,7 +53,7 @@ def library_imports(path: Path, code: Code) -> list[ast.ImportFrom]:
     """A file's imports from the project at its top level, which are by name and give none another."""
     found = [node for node in code.tree(path).body if isinstance(node, ast.ImportFrom) and is_project(node)]
     for node in found:
-        if node.level or any(alias.asname for alias in node.names):
+        if node.level or any(alias.asname or alias.name == "*" for alias in node.names):
             raise CodeError(f"{path}:{node.lineno}: `as` and relative imports cannot be followed into a published program")
     return found
 

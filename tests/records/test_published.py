@@ -312,7 +312,7 @@ def test_the_charts_are_the_primary_machine_s(tree):
         measured(tree, machine, "tiny/plus", "one")
         environment = records.read(records.record_path(machine, "program", "tiny/plus", trees.baked(tree)))["environment"]
         sidecar = {"name": "one", "title": "One.", "alt": "", "columns": ["a"], "rows": [[1]], "environment": environment}
-        folder = f"docs/baked/{machine}/charts"
+        folder = f"docs/charts/{machine}"
         trees.put(
             tree,
             {f"{folder}/one.json": json.dumps(sidecar), f"{folder}/one.wide.svg": "<svg/>", f"{folder}/one.narrow.svg": "<svg/>"},

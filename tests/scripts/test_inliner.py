@@ -258,7 +258,7 @@ REFUSED: dict[str, tuple[str, dict[str, str], str]] = {
         {},
         r"there is no module kernels\.areas",
     ),
-    "everything": (PROGRAM.replace("import area", "import *"), {}, "so that its code can be followed"),
+    "everything": (PROGRAM.replace("import area", "import *"), {}, "cannot be followed into a published program"),
     "an unknown name in the library": (
         PROGRAM,
         {"size": "DOUBLE = 2\n"},
