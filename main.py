@@ -21,12 +21,23 @@ def define_env(env):
     from scripts import twins  # the same holds for what reads the pages for their twins
 
     twins.read_less()
+    twins.begin()
+    from scripts import page_html
+
+    page_html.search_less()
     # What is loaded by now stays, and a page's thousands of elements would set the collector off again and again.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     env.variables.update(json.loads(FIGURES.read_text(encoding="utf-8")))
     for function in (gbps, tflops, us, ms, times, percent, error, gigabytes, count):
         env.filter(function)
+
+
+def on_post_build(env):
+    """mkdocs-macros calls it when all pages are there; it stands before llmstxt in mkdocs.yml, which then writes the twins."""
+    from scripts import twins
+
+    twins.end(env.conf.plugins["llmstxt"]._md_pages)
 
 
 def gbps(value):

@@ -17,7 +17,7 @@ from scripts.records import ROOT, RecordError, followed, module_of, tree_of
 
 ONE = "one published program cannot hold both"
 # Without it a text imports nothing of the library, and to parse it is dear.
-MAY_IMPORT = re.compile(r"\bfrom[\s\\]*(?:kernels|snippets|\.)|\bimport\b[\s\w.,\\]*\bkernels\b")
+MAY_IMPORT = re.compile(r"\bfrom[\s\\]*(?:kernels|snippets|\.[\s\w.\\]*\bimport\b)|\bimport\b[\s\w.,\\]*\bkernels\b")
 MARKER = re.compile(r"^\s*(?:#|//) --8<-- \[(start|end):[\w.-]+\]\s*$")
 
 
