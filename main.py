@@ -22,9 +22,20 @@ def define_env(env):
     from scripts.pages import llms_txt  # the same holds for what reads the pages for their twins
 
     llms_txt.read_less()
+    llms_txt.begin()
+    from scripts.pages import page_html
+
+    page_html.search_less()
     # What is loaded by now stays, and a page's thousands of elements would set the collector off again and again.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
     env.variables.update(json.loads(FIGURES.read_text(encoding="utf-8")))
     for function in FILTERS:
         env.filter(function)
+
+
+def on_post_build(env):
+    """mkdocs-macros calls it when all pages are there; it stands before llmstxt in mkdocs.yml, which then writes the twins."""
+    from scripts.pages import llms_txt
+
+    llms_txt.end(env.conf.plugins["llmstxt"]._md_pages)

@@ -13,8 +13,10 @@ import io
 import json
 import re
 import shutil
+import signal
 import statistics
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
@@ -61,15 +63,21 @@ def write_programs() -> None:
     code = Code()
     named = {address: {linked or copied for linked, copied in NAMED.findall(text)} for address, text in pages().items()}
     for name in programs.snippet_names():
-        records.write_text(DOCS / "programs" / f"{name}.py", inline(name, code))
+        write_text(DOCS / "programs" / f"{name}.py", inline(name, code))
         shown = [address for address, names in named.items() if name in names]
         chapter = [address for address in shown if address]  # the home page shows programs of the chapters
         listed.append({"path": f"programs/{name}.py", "page": (chapter or shown or [""])[0], "needs": programs.needs_of(name)})
     write_json(DOCS / "data" / "programs.json", listed)
 
 
+def write_text(path: Path, text: str) -> None:
+    """Not as a record is written: these files are made anew each time, so none waits until it is safe on the disk."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("utf-8"))
+
+
 def write_json(path: Path, value: Any) -> None:
-    records.write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
 
 
 def measured(machine: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
@@ -97,16 +105,19 @@ def write_benchmarks() -> None:
                 row["timing"],
             ]
             table.writerow([*key, *row["ms"], row["bytes"], flops, environment["commit"], environment["measured_at"]])
-    records.write_text(DOCS / "data" / "benchmarks.csv", text.getvalue())
+    write_text(DOCS / "data" / "benchmarks.csv", text.getvalue())
+
+
+def program_lines() -> dict[str, Any]:
+    """How long each published program is."""
+    texts = {name: (DOCS / "programs" / f"{name}.py").read_text(encoding="utf-8") for name in programs.snippet_names()}
+    return {name.replace("/", "_"): {"lines": len(text.splitlines())} for name, text in texts.items()}
 
 
 def figures() -> dict[str, Any]:
-    """Every number that a page may show, under the name the page uses for it."""
+    """Every number that a page may show, under the name the page uses for it; `programs` holds what program_lines finds."""
     machine = primary_machine()
     found: dict[str, Any] = {"m": {}, "ceiling": {}, "counted": {}, "compiled": {}, "kept": {}, "programs": {}, "baked": {}}
-    for name in programs.snippet_names():
-        lines = (DOCS / "programs" / f"{name}.py").read_text(encoding="utf-8").splitlines()
-        found["programs"][name.replace("/", "_")] = {"lines": len(lines)}
     for which in ("cpu", machine):  # what a program kept on the GPU stands before what it kept without one
         for record in records_of(which) if which in machines() else []:
             if "figures" in record:
@@ -157,10 +168,10 @@ def write_outputs() -> None:
             if record["kind"] == "program":
                 text = "\n".join(record["output"]) + "\n"
                 path = DOCS / "generated" / "outputs" / folder / f"{record['name']}.txt"
-                records.write_text(path, text)
+                write_text(path, text)
                 if "sanitizer" in record:
                     found = "\n".join(record["sanitizer"]["output"]) + "\n"
-                    records.write_text(path.with_suffix(".sanitizer.txt"), found)
+                    write_text(path.with_suffix(".sanitizer.txt"), found)
 
 
 def write_charts() -> None:
@@ -171,12 +182,12 @@ def write_charts() -> None:
         text = io.StringIO()
         table = csv.writer(text, lineterminator="\n")
         table.writerows([chart["columns"], *chart["rows"]])
-        records.write_text(DOCS / "data" / "charts" / f"{name}.csv", text.getvalue())
+        write_text(DOCS / "data" / "charts" / f"{name}.csv", text.getvalue())
         write_json(DOCS / "data" / "charts" / f"{name}.json", chart)
         wide, narrow = (
             path.with_name(f"{name}.{variant}.svg").read_text(encoding="utf-8").strip() for variant in ("wide", "narrow")
         )
-        records.write_text(DOCS / "generated" / "charts" / f"{name}.html", chart_figure(chart, wide, narrow))
+        write_text(DOCS / "generated" / "charts" / f"{name}.html", chart_figure(chart, wide, narrow))
 
 
 def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
@@ -222,7 +233,7 @@ def write_checked() -> None:
     if cpu := newest.get("cpu"):
         versions = f"Triton {cpu['triton']} and torch {cpu['torch']} ({cpu['measured_at'][:10]})"
         lines.append(f"Those that need no GPU also ran on a CPU, under the interpreter of {versions}.")
-    records.write_text(DOCS / "generated" / "checked.html", f'<p class="checked">{" ".join(lines)}</p>\n')
+    write_text(DOCS / "generated" / "checked.html", f'<p class="checked">{" ".join(lines)}</p>\n')
 
 
 def write_compatibility() -> None:
@@ -238,8 +249,8 @@ def write_compatibility() -> None:
         targets = [[record["targets"][name] for record in parts] for name in parts[0]["targets"]]
         sums = [[sum(target[key] for target in same) for key in ("compiled", "specimens")] for same in targets]
         rows.append([*installed, *tests, *(f"{done} of {all_of}" for done, all_of in sums)])
-    records.write_text(DOCS / "generated" / "compatibility.html", html_table(rows, "What each version of Triton passed"))
-    records.write_text(DOCS / "generated" / "compatibility_missing.html", not_run(found))
+    write_text(DOCS / "generated" / "compatibility.html", html_table(rows, "What each version of Triton passed"))
+    write_text(DOCS / "generated" / "compatibility_missing.html", not_run(found))
     rows = [["GPU", "driver", "Triton", "torch", "last bake", "records", "state"]]
     code = Code()
     for machine in machines():
@@ -250,7 +261,7 @@ def write_compatibility() -> None:
             state = f"{stale} older than their code: renew with python scripts/bake.py on it" if stale else "all of this code"
             versions = [newest[key] for key in ("gpu", "driver", "triton", "torch")]
             rows.append([*versions, newest["measured_at"][:10], len(baked), state])
-    records.write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
+    write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
 
 
 def not_run(found: list[dict[str, Any]]) -> str:
@@ -283,7 +294,7 @@ def library_rows(machine: str) -> list[dict[str, Any]]:
 
 def write_results() -> None:
     rows = library_rows(primary_machine()) if primary_machine() in machines() else []
-    records.write_text(DOCS / "generated" / "results.html", html_table(results.table(rows), "The library beside its peers"))
+    write_text(DOCS / "generated" / "results.html", html_table(results.table(rows), "The library beside its peers"))
 
 
 def write_trust() -> None:
@@ -296,7 +307,7 @@ def write_trust() -> None:
         if "sanitizers" in record:
             errors = {entry["tool"]: entry["errors"] for entry in record["sanitizers"]}
             lines.append([record["name"], *(errors.get(tool) for tool in tools)])
-    records.write_text(DOCS / "generated" / "sanitized.html", html_table(lines, "Errors that Compute Sanitizer reported"))
+    write_text(DOCS / "generated" / "sanitized.html", html_table(lines, "Errors that Compute Sanitizer reported"))
     kinds = ("caught", "same", "equivalent", "gap")
     lines = [["operation", "changes", "noticed", "the same machine code", "no test can notice", "missed"]]
     for record in records_of("cpu") if "cpu" in machines() else []:
@@ -305,7 +316,7 @@ def write_trust() -> None:
             lines.append([record["name"], sum(counts), *counts])
     together = mutate.together()
     lines += [["together, each change once", together.total(), *(together[outcome] for outcome in kinds)]] if together else []
-    records.write_text(DOCS / "generated" / "mutants.html", html_table(lines, "Changes of the kernels that the tests noticed"))
+    write_text(DOCS / "generated" / "mutants.html", html_table(lines, "Changes of the kernels that the tests noticed"))
 
 
 def html_table(rows: list[list[Any]], label: str) -> str:
@@ -322,9 +333,7 @@ def write_traces() -> None:
     for path in sorted((records.BAKED / "cpu" / "traces").rglob("*.json")):
         record = records.read(path)
         source = f"{TO_ROOT}baked/cpu/traces/{record['name']}.json"
-        records.write_text(
-            DOCS / "generated" / "traces" / f"{record['name']}.html", stepper.element_html(record["name"], record, source)
-        )
+        write_text(DOCS / "generated" / "traces" / f"{record['name']}.html", stepper.element_html(record["name"], record, source))
 
 
 def write_dances() -> None:
@@ -336,7 +345,7 @@ def write_dances() -> None:
         places = [records.record_path("cpu", "trace", dance.trace_name(picture, block)) for block in picture.blocks]
         if not all(place.exists() for place in places):
             continue  # before the first bake there is nothing to replay
-        records.write_text(DOCS / "generated" / "dances" / f"{name}.html", dance.element_html(name, rows, TO_ROOT))
+        write_text(DOCS / "generated" / "dances" / f"{name}.html", dance.element_html(name, rows, TO_ROOT))
 
 
 def write_tile_order() -> None:
@@ -348,7 +357,7 @@ def write_tile_order() -> None:
         data = tile_order.picture(order, groups)
         write_json(DOCS / "data" / "tile_order.json", data)
         html_text = tile_order.element_html(data, groups and groups["environment"], f"{TO_ROOT}data/tile_order.json")
-        records.write_text(DOCS / "generated" / "tile_order.html", html_text)
+        write_text(DOCS / "generated" / "tile_order.html", html_text)
 
 
 def write_picker() -> None:
@@ -360,9 +369,9 @@ def write_picker() -> None:
         return  # before the first bake there is nothing to choose from
     given = picker.data(records.read(path))
     if given["shapes"]:
-        records.write_text(DOCS / "data" / "picker.json", json.dumps(given, ensure_ascii=False, separators=(",", ":")) + "\n")
+        write_text(DOCS / "data" / "picker.json", json.dumps(given, ensure_ascii=False, separators=(",", ":")) + "\n")
         element = picker.element_html(given, f"{TO_ROOT}data/picker.json")
-        records.write_text(DOCS / "generated" / "picker.html", element)
+        write_text(DOCS / "generated" / "picker.html", element)
 
 
 def write_chooser() -> None:
@@ -370,37 +379,49 @@ def write_chooser() -> None:
     from scripts.pages import chooser, chooser_element
 
     given = chooser.data(primary_machine())
-    records.write_text(DOCS / "data" / "chooser.json", json.dumps(given, ensure_ascii=False, separators=(",", ":")) + "\n")
-    records.write_text(DOCS / "generated" / "chooser.html", chooser_element.element_html(given, TO_ROOT))
+    write_text(DOCS / "data" / "chooser.json", json.dumps(given, ensure_ascii=False, separators=(",", ":")) + "\n")
+    write_text(DOCS / "generated" / "chooser.html", chooser_element.element_html(given, TO_ROOT))
 
 
-def write_all() -> None:
-    # The programs are half of the work, so a process beside this one writes them. Only the figures read what it leaves.
-    with ProcessPoolExecutor(1) as beside:
-        programs_written = beside.submit(write_programs)
-        write_benchmarks()
-        write_outputs()
-        write_charts()
-        write_checked()
-        write_compatibility()
-        write_results()
-        write_trust()
-        write_traces()
-        write_dances()
-        write_tile_order()
-        write_picker()
-        write_chooser()
-        lab_pages.write()
-        programs_written.result()
-    write_json(DOCS / "generated" / "figures.json", figures())
+def write_others() -> dict[str, Any]:
+    """Everything but the programs; and the figures, which need the same records."""
+    write_benchmarks()
+    write_outputs()
+    write_charts()
+    write_checked()
+    write_compatibility()
+    write_results()
+    write_trust()
+    write_traces()
+    write_dances()
+    write_tile_order()
+    write_picker()
+    write_chooser()
+    lab_pages.write()
+    return figures()
 
 
-def main() -> int:
+def alone(write: Callable[[], Any]) -> Any:
+    """Run in a process of its own."""
     gc.disable()  # a short run, which leaves little behind
+    return write()
+
+
+def write_all(meanwhile: Callable[[], None]) -> None:
+    """The programs are half of the work, so two processes share it, and this one is free. Ctrl-C ends the two without a word."""
+    with ProcessPoolExecutor(2, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL)) as beside:
+        programs_written, found = beside.submit(alone, write_programs), beside.submit(alone, write_others)
+        meanwhile()
+        programs_written.result()
+        write_json(DOCS / "generated" / "figures.json", found.result() | {"programs": program_lines()})
+
+
+def main(meanwhile: Callable[[], None] = lambda: None) -> int:
+    """Write all of it, and do `meanwhile` what needs none of it."""
     for folder in ("programs", "data", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
     try:
-        write_all()
+        write_all(meanwhile)
     except (records.RecordError, CodeError) as error:
         print(error, file=sys.stderr)
         return 1

@@ -4,10 +4,18 @@ The colors of code are of no use in Markdown, and a long table behind a chart is
 
 All that, and the drawings, are most of a page's elements, and a third of the twins' time went into reading what they leave out.
 So `read_less`, which main.py calls, has Beautiful Soup pass over it. The twins are the same without that.
+
+A third of a build's time is still theirs, and no page waits for a twin. So `begin` has a process beside MkDocs make them, and
+`end` collects them before the plugin writes them. mkdocs-macros lets main.py know when each of the two is due.
 """
 
+import atexit
+import functools
+import inspect
 import re
+import signal
 from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
 from typing import Any
 
 from bs4.builder import HTMLParserTreeBuilder, builder_registry  # type: ignore[attr-defined]
@@ -43,3 +51,35 @@ class Reader(HTMLParserTreeBuilder):
 
 def read_less() -> None:
     builder_registry.register(Reader)
+
+
+def make(html: str, options: dict[str, Any]) -> str:
+    """A twin, as the plugin makes it."""
+    from mkdocs_llmstxt._internal import plugin
+
+    return inspect.unwrap(plugin._generate_page_markdown)(html, **options)
+
+
+@functools.cache
+def beside() -> ProcessPoolExecutor:
+    """The process that makes twins, as long as this one lives. Ctrl-C ends it without a word."""
+    pool = ProcessPoolExecutor(1, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL))
+    atexit.register(pool.shutdown)
+    return pool
+
+
+def begin() -> None:
+    """From now on the plugin gets a promise of each twin."""
+    from mkdocs_llmstxt._internal import plugin
+
+    @functools.wraps(inspect.unwrap(plugin._generate_page_markdown))
+    def promise(html: str, **options: Any) -> Future[str]:
+        return beside().submit(make, html, options)
+
+    plugin._generate_page_markdown = promise  # type: ignore[assignment]
+
+
+def end(pages: dict[str, Any]) -> None:
+    """Fulfill the promises among what the plugin keeps of the pages."""
+    for address, page in pages.items():
+        pages[address] = page._replace(content=page.content.result())

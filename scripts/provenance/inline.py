@@ -18,7 +18,9 @@ from scripts.provenance.follow import Code, CodeError, Place, is_project
 from scripts.provenance.programs import MARKER, snippet_path
 
 # Without it a text imports nothing of the project, and to parse it is dear.
-MAY_IMPORT = re.compile(r"\bfrom[\s\\]*(?:kernels|snippets|scripts|tests|\.)|\bimport\b[\s\w.,\\]*\bkernels\b")
+MAY_IMPORT = re.compile(
+    r"\bfrom[\s\\]*(?:kernels|snippets|scripts|tests|\.[\s\w.\\]*\bimport\b)|\bimport\b[\s\w.,\\]*\bkernels\b"
+)
 
 
 def import_line(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
