@@ -27,7 +27,7 @@ import torch
 from triton.runtime import driver
 from kernels.tools.compile_only import NoGPU
 from kernels.matmul.epilogue import Epilogue
-import kernels.matmul.gluon as module
+from kernels.matmul import gluon as module
 
 driver.set_active(NoGPU())
 kernel, configuration = module.matmul_gluon_kernel, json.loads(sys.argv[1])
