@@ -22,13 +22,13 @@ from tests.needs import needs
 
 CONFIGURATION = dict(zip(NAMES, GLUON_TILE, strict=True)) | {"programs": 132}
 COMPILE = """
-import json, re, sys
+import importlib, json, re, sys
 import torch
 from triton.runtime import driver
 from kernels.tools.compile_only import NoGPU
-from kernels.matmul.epilogue import Finish
-import kernels.matmul.gluon as module
+from kernels.matmul.epilogue import Epilogue
 
+module = importlib.import_module("kernels.matmul.gluon")  # the package has a function of that name
 driver.set_active(NoGPU())
 kernel, configuration = module.matmul_gluon_kernel, json.loads(sys.argv[1])
 
@@ -47,7 +47,7 @@ module.matmul_gluon_kernel, found = Compiled(), []
 for a_t, b_t, bias, z, activation in json.loads(sys.argv[2]):
     made = []
     a, b, c = matrix(a_t), matrix(b_t), matrix(False)
-    finish = Finish(matrix(False) if z else None, torch.empty(384).bfloat16() if bias else None, activation=activation)
+    finish = Epilogue(matrix(False) if z else None, torch.empty(384).bfloat16() if bias else None, activation=activation)
     module.matmul_gluon(a, b, c, finish, "tf32", configuration)(a, b, c, finish)
     ptx = made[0].asm["ptx"]
     products = sorted(set(re.findall(r"wgmma\\.mma_async\\S+?(m64n\\d+k16)", ptx)))
