@@ -8,9 +8,9 @@ import sys
 
 import pytest
 
-from scripts import lab_pages, labs
-from scripts.labs import Cell
-from scripts.provenance import records
+from scripts import lab_pages
+from scripts.provenance import labs, records
+from scripts.provenance.labs import Cell
 from tests.docs import pages
 
 LABS = labs.names()
