@@ -32,7 +32,7 @@ HEAVIEST = (
     "tests/kernels/test_norm.py",
     "tests/kernels/test_cross_entropy.py",
     "tests/kernels/test_operators.py",
-    "tests/records/test_bake.py",
+    "tests/scripts/test_bake.py",
     "tests/labs/",
     "tests/records/test_traces",
     "tests/snippets/test_picker.py",

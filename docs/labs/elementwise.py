@@ -9,7 +9,9 @@
 # check calls your function with sizes that it does not show you, and says what went wrong, in which program and which lanes.
 # A hint unfolds under each step, and the solution after it.
 #
-# Run this cell first. Without a GPU, Triton's interpreter runs the kernels on the CPU: slower, and with the same results.
+# Run this cell first. Without a GPU, Triton's interpreter runs the kernels on the CPU. It is slower, and it is more lenient: some
+# code that it runs does not compile for a GPU, and programs that would race for one element take turns. A correct kernel of this
+# lab gives the same results on both, up to rounding.
 
 # %% tags=["setup"]
 # [install]

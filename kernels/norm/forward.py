@@ -1,9 +1,10 @@
-"""The forward pass of layer norm and RMS norm: a tile of whole rows on chip, or long rows in two walks.
+"""The forward pass of layer norm and RMS norm, with a tile of whole rows on chip.
 
     y[i] = (x[i] - mean) * rstd * weight[i] + bias[i],    rstd = 1 / sqrt(variance + eps)
 
 RMS norm is the same without the mean: CENTERED is then False, and the variance is the mean square. The variance is
-taken from the centered row, after the mean is known, so that a large mean costs it no digits.
+taken from the centered row, after the mean is known, so that a large mean costs it no digits. Rows that are not kept
+on chip are walked along twice (forward_long.py) or split over programs (forward_split.py).
 
 Row lengths and strides are passed in vectors of VECTOR elements. So the compiler knows that VECTOR divides them, and loads
 sixteen bytes at a time also where 8 divides them but not 16, which is all that it would find out by itself.

@@ -58,11 +58,11 @@ def definitions(whole: list[Path], roots: list[Place], code: Code) -> Definition
         texts = [text for node in nodes if (text := canonical_node(node))]
         if texts and place.path not in whole:
             found.setdefault(place.name, {})[f"[{','.join(texts)}]"] = f"{place.path}:{nodes[0].lineno}"
-    for name, said in found.items():
+    for name, variants in found.items():
         # A lab may: it is a notebook beside the library, and never one file with it.
-        if name and len(said) > 1 and any(path.is_relative_to(code.root / "snippets") for path in whole):
-            raise CodeError(f"{name} is bound in {' and otherwise in '.join(sorted(said.values()))}: {ONE}")
-    return {name: sorted(texts) for name, texts in found.items()}
+        if name and len(variants) > 1 and any(path.is_relative_to(code.root / "snippets") for path in whole):
+            raise CodeError(f"{name} is bound in {' and otherwise in '.join(sorted(variants.values()))}: {ONE}")
+    return {name: sorted(variants) for name, variants in found.items()}
 
 
 @cache

@@ -19,7 +19,7 @@ from triton.runtime import driver
 
 from kernels.labs import TASKS
 from kernels.labs.diagnose.errors import explain
-from scripts import labs
+from scripts.provenance import labs
 
 SHARED_BYTES = 232_448  # of an sm_90
 launches: list[str] = []

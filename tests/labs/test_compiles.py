@@ -7,14 +7,15 @@ import sys
 
 import pytest
 
-from scripts import labs
+from scripts import ROOT
+from scripts.provenance import labs
 
 
 def compiled(name: str, kind: str, cache: str) -> list[list]:
     variables = {key: value for key, value in os.environ.items() if key != "TRITON_INTERPRET"}
     command = [sys.executable, "-m", "tests.labs.compiling", name, kind]
     done = subprocess.run(
-        command, cwd=labs.ROOT, env=variables | {"TRITON_CACHE_DIR": cache}, capture_output=True, text=True, timeout=600
+        command, cwd=ROOT, env=variables | {"TRITON_CACHE_DIR": cache}, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr[-2000:]
     return json.loads(done.stdout.splitlines()[-1])

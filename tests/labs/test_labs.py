@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from scripts import labs as command
+from scripts import ROOT
+from scripts.labs import run
 from scripts.provenance import labs
 
 LABS = labs.names()
@@ -19,7 +20,7 @@ def test_there_are_labs():
 @pytest.mark.parametrize("name", LABS)
 def test_a_solved_lab_passes_every_check(name):
     cells = labs.version(labs.cells_of(name), True)
-    ran = command.run(cells)
+    ran = run(cells)
     assert len(ran.verdicts) == sum(cell.tag == "check" for cell in cells) > 0
     assert [verdict.message for verdict in ran.verdicts if not verdict] == []
 
@@ -27,7 +28,7 @@ def test_a_solved_lab_passes_every_check(name):
 @pytest.mark.parametrize("name", LABS)
 def test_an_unsolved_lab_fails_every_check_and_says_what_is_missing(name):
     cells = labs.version(labs.cells_of(name), False)
-    ran = command.run(cells)
+    ran = run(cells)
     assert len(ran.verdicts) == sum(cell.tag == "check" for cell in cells)
     for verdict in ran.verdicts:
         assert not verdict
@@ -56,7 +57,7 @@ def test_a_fixed_grid_does_not_pass_where_triton_chooses_the_tiles():
     cells[tuned].text = cells[tuned].text.replace(grid, "grid = (triton.cdiv(M, 64), triton.cdiv(N, 64))")
     cells[tuned].text = cells[tuned].text.replace('if device == "cpu":', "if True:")  # a GPU's choice might be 64 by 64
     kept = [cell for number, cell in enumerate(cells) if number < tuned and cell.tag in ("setup", "exercise")]
-    ran = command.run([*kept, cells[tuned], next(cell for cell in cells[tuned:] if cell.tag == "check")])
+    ran = run([*kept, cells[tuned], next(cell for cell in cells[tuned:] if cell.tag == "check")])
     assert [verdict.passed for verdict in ran.verdicts] == [False]
     assert "never written" in ran.verdicts[0].message
 
@@ -78,6 +79,6 @@ def test_a_source_that_is_no_lab_is_refused(tmp_path, monkeypatch, text, says):
 
 def test_the_command_runs_a_solved_lab():
     command = [sys.executable, "scripts/labs.py", "--run", "elementwise"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=labs.ROOT, timeout=300)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=300)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("✓") == 5 and "✗" not in done.stdout

@@ -61,7 +61,7 @@ def grid_swapped(a, b, out):
     product_kernel[grid](a, b, out, m, b.shape[1], k, *a.stride(), *b.stride(), *out.stride(), TILE=32)
 
 
-@wrong("tiled_matmul", r"sides of 16 at least|every dimension|outside|grid|never")
+@wrong("tiled_matmul", r"at least 16 terms along K|every dimension|outside|grid|never")
 def sizes_swapped(a, b, out):
     m, k = a.shape
     grid = (triton.cdiv(m, 32), triton.cdiv(b.shape[1], 32))

@@ -76,7 +76,7 @@ def test_other_settings_and_hash_seeds_give_the_same_bytes(tmp_path):
 def test_committed_charts_are_what_the_committed_records_give():
     for folder in sorted(path for path in records.BAKED.glob("*") if path.is_dir()):
         expected = {path.name: text for path, text in charts.files(folder.name).items()}
-        found = {path.name: path.read_text(encoding="utf-8") for path in (folder / "charts").glob("*")}
+        found = {path.name: path.read_text(encoding="utf-8") for path in (charts.DRAWN / folder.name).glob("*")}
         differ = sorted(file for file in expected.keys() | found.keys() if expected.get(file) != found.get(file))
         renew = f"python scripts/charts.py --machine {folder.name}"
         assert not differ, f"{folder.name}: {', '.join(differ)} differ from what the records give; run {renew}"
@@ -211,7 +211,7 @@ def test_the_smallest_type_of_the_narrow_drawing_is_legible(drawn):
     assert min(sizes) * 360 / float(root.attrib["viewBox"].split()[2]) >= 11
 
 
-@pytest.mark.parametrize("path", sorted(records.BAKED.glob("*/charts/*_shapes.*.svg")), ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", sorted(charts.DRAWN.glob("*/*_shapes.*.svg")), ids=lambda path: path.stem)
 def test_the_numbers_of_a_scale_stand_apart(path):
     lines: dict[str, list[tuple[float, str]]] = {}
     for text in ElementTree.parse(path).iter(f"{SVG}text"):

@@ -71,7 +71,8 @@ MEANINGS = [
     (
         "Input shapes should have",
         "",
-        "`tl.dot` needs sides of 16 at least. Take larger tiles, and mask them.",
+        "`tl.dot` needs at least 16 terms along K, the side that it sums over, and 32 where the numbers have 8 bits. Take a "
+        "longer step along K, and mask it; the other two sides may be short.",
     ),
     (
         "did you forget to add @triton.jit|Did you forget to add @triton.jit",
