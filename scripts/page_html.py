@@ -2,8 +2,8 @@
 
 The search finds the prose, and passes over listings, drawings with what stands under them, recorded runs and tables: its plugin
 leaves out any element with `data-search-exclude`. Here it goes on elements that hold none of their own kind, because the plugin
-stops leaving out at the first end tag of that name. For the same reason all of it can be cut from what the plugin is given to read,
-which `search_less` does: that is most of a page's elements.
+stops leaving out at the first end tag of that name. So `search_less`, which main.py calls, can cut all of it from what the plugin
+is given to read: it is most of a page's elements.
 
 Code carries no element around what has the color of plain code. Names, operators and blanks are half of the elements of a
 page with programs, and look the same without them.
@@ -32,7 +32,8 @@ AFTER_FENCES, AFTER_EVERYTHING = 22, 0
 
 class PutAside(Preprocessor):
     def run(self, lines: list[str]) -> list[str]:
-        return MADE.sub(lambda made: f"\n{self.md.htmlStash.store(made[0] + chr(10))}\n", "\n".join(lines)).split("\n")
+        text = MADE.sub(lambda made: "\n" + self.md.htmlStash.store(made[0] + "\n") + "\n", "\n".join(lines))
+        return text.split("\n")
 
 
 class Finish(Postprocessor):

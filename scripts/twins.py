@@ -9,6 +9,7 @@ A third of a build's time is still theirs, and no page waits for a twin. So `beg
 `end` collects them before the plugin writes them. mkdocs-macros lets main.py know when each of the two is due.
 """
 
+import atexit
 import functools
 import inspect
 import re
@@ -59,17 +60,23 @@ def make(html: str, options: dict[str, Any]) -> str:
     return inspect.unwrap(plugin._generate_page_markdown)(html, **options)
 
 
+@functools.cache
+def beside() -> ProcessPoolExecutor:
+    """The process that makes twins, as long as this one lives. Ctrl-C ends it without a word."""
+    pool = ProcessPoolExecutor(1, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL))
+    atexit.register(pool.shutdown)
+    return pool
+
+
 def begin() -> None:
     """From now on the plugin gets a promise of each twin."""
     from mkdocs_llmstxt._internal import plugin
 
-    beside = ProcessPoolExecutor(1, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL))  # Ctrl-C ends it quietly
-
     @functools.wraps(inspect.unwrap(plugin._generate_page_markdown))
     def promise(html: str, **options: Any) -> Future[str]:
-        return beside.submit(make, html, options)
+        return beside().submit(make, html, options)
 
-    plugin._generate_page_markdown = promise
+    plugin._generate_page_markdown = promise  # type: ignore[assignment]
 
 
 def end(pages: dict[str, Any]) -> None:
