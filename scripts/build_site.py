@@ -19,10 +19,10 @@ from scripts import prepare
 
 
 def load_mkdocs() -> None:
-    shutil.rmtree(ROOT / "site", ignore_errors=True)  # MkDocs would do it, later
     from mkdocs.config import load_config
 
-    load_config(str(ROOT / "mkdocs.yml"))
+    config = load_config("mkdocs.yml")
+    shutil.rmtree(config.site_dir, ignore_errors=True)  # MkDocs would do it when the other processes are done
 
 
 def build_with_mkdocs() -> int:
