@@ -9,7 +9,7 @@ PYTEST = BARE_PYTHON=$(CURDIR)/.venv/bare/bin/python $(TEST) -m pytest -n 2 --di
 
 .PHONY: serve site test test-long check bake-cpu charts test-matrix lighthouse clean
 
-serve: .venv/site/ready ; $(SITE) scripts/prepare.py && NO_MKDOCS_2_WARNING=1 $(SITE) -m mkdocs serve -a 127.0.0.1:$(PORT)
+serve: ; @$(PYTHON) scripts/serve.py $(PORT)
 
 site: .venv/$(if $(filter zensical,$(ENGINE)),test,site)/ready ; $(SITE:site/bin/python=$(if $(filter zensical,$(ENGINE)),test,site)/bin/python) scripts/build_site.py --engine $(ENGINE)
 
