@@ -17,6 +17,7 @@ LONG = (
     "tests/records/test_charts",
     "tests/records/test_mutants.py",
     "tests/records/test_traces",
+    "tests/scripts/test_migrate.py",
     "tests/labs/test_compiles.py",
     "tests/kernels/test_compiles.py::test_records_say",
 )
