@@ -259,7 +259,7 @@ def test_instant_navigation_brings_it_along(site, fresh):
 @pytest.fixture(scope="module")
 def forms(site) -> dict[str, str]:
     """The address of a page for each recording of tests/scripts/recorded_kernels.py."""
-    program = Path(__file__).parent.parent / "baked" / "recorded_kernels.py"
+    program = Path(__file__).parent.parent / "scripts" / "recorded_kernels.py"
     environment = os.environ | {"TRITON_INTERPRET": "1", "CUDA_VISIBLE_DEVICES": "", "PYTHONPATH": str(records.ROOT)}
     done = subprocess.run([sys.executable, program], env=environment, capture_output=True, text=True, check=True)
     found = {}

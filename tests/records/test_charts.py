@@ -15,8 +15,8 @@ from xml.etree import ElementTree
 import pytest
 from matplotlib.axes import Axes
 
-import main
 from scripts import charts
+from scripts.pages import formats
 from scripts.provenance import records
 from tests.records.made_up import of_charts
 
@@ -244,5 +244,5 @@ def test_losses_are_said_in_words():
 def test_a_time_reads_in_a_chart_as_in_the_text(time, words):
     record = copy.deepcopy(RECORDS["fused_softmax/traffic"])
     record["counters"] = [{**row, "ms": time} for row in record["counters"][-1:]]
-    assert main.ms(1e3 * time) == words
+    assert formats.ms(1e3 * time) == words
     assert f", {words}." in charts.draw("softmax_traffic", {record["name"]: record})["sidecar"]["alt"]
