@@ -171,7 +171,7 @@ def plan(work: list[Work], machine: str, cards: int, here: dict[str, Any] | None
     for chapter, spent in chapters.items():
         print(f"  {chapter:20} {len(spent):4} records, about {span(sum(spent))}")
         total += sum(spent)
-    print(f"in all {len(work)} records, about {span(total)} on {cards} of {machine}")
+    print(f"in all {len(work)} {'record' if len(work) == 1 else 'records'}, about {span(total)} on {cards} x {machine}")
 
 
 def main() -> int:

@@ -5,7 +5,7 @@ records a graph, the same call becomes one operator, `torch.ops.blockwise.<name>
 in one way only, by its fake, which says shape, dtype and strides of the result without computing it. The fake also checks the
 arguments, so what a kernel does not take fails while the graph is recorded.
 
-The operators themselves stand in the modules whose names begin with `operators_`.
+The operators themselves stand in the modules beside this one.
 """
 
 import functools

@@ -328,7 +328,7 @@ def test_a_plan_runs_nothing_and_says_what_would_run(tree):
     planned = bake(tree, *TINY, "--plan", NO_TORCH="1")
     assert planned.returncode == 0, planned.stderr
     assert "gate: 2 of 2 files of tests" in planned.stdout and "tiny" in planned.stdout
-    assert re.search(r"in all 3 records, about \d+ (s|min) on 1 of cpu", planned.stdout)
+    assert re.search(r"in all 3 records, about \d+ (s|min) on 1 x cpu", planned.stdout)
     assert trees.snapshot(tree) == before
 
 
