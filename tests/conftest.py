@@ -13,7 +13,7 @@ LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/tes
 LONG = (
     *LOOK_AT_THE_SITE,
     "tests/snippets/test_programs.py",
-    "tests/snippets/test_picker.py",
+    "tests/snippets/test_landscape.py",
     "tests/records/test_charts",
     "tests/records/test_mutants.py",
     "tests/records/test_traces",
@@ -36,7 +36,7 @@ HEAVIEST = (
     "tests/scripts/test_bake.py",
     "tests/labs/",
     "tests/records/test_traces",
-    "tests/snippets/test_picker.py",
+    "tests/snippets/test_landscape.py",
     "tests/kernels/",
     "tests/snippets/",
 )

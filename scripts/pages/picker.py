@@ -12,7 +12,7 @@ from typing import Any
 from scripts.provenance.environment import measured_on
 
 Record = dict[str, Any]
-NAME = "picker/measure"
+NAME = "landscape/measure"
 SIDES = {"triton": "Triton", "cuda": "CUDA C++"}
 
 

@@ -12,7 +12,7 @@ import triton.language as tl
 
 from kernels.tools.benchmark import Benchmark, keep
 from snippets.cuda.compare import build, call, code_lines, sound, triton_build
-from snippets.picker.cuda_source import cuda_source
+from snippets.landscape.cuda_source import cuda_source
 
 
 # --8<-- [start:pytorch]

@@ -7,7 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from scripts.pages import picker
-from snippets.picker.cuda_source import CONFIGURATIONS
+from snippets.landscape.cuda_source import CONFIGURATIONS
 from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page
 from tests.browser.test_stepper import focused, tab_to

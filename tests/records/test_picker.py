@@ -11,8 +11,8 @@ import triton
 from scripts.pages import picker
 from scripts.provenance import records
 from scripts.provenance.environment import primary_machine
-from snippets.picker import measure
-from snippets.picker.cuda_source import CONFIGURATIONS, cuda_source
+from snippets.landscape import measure
+from snippets.landscape.cuda_source import CONFIGURATIONS, cuda_source
 from tests.records.made_up import of_picker
 
 REAL = records.record_path(primary_machine(), "program", picker.NAME)

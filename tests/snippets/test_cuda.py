@@ -15,7 +15,7 @@ import pytest
 
 from snippets.tools.norm_source import NORM_CUDA
 from tests.docs.pages import ROOT
-from tests.snippets.test_picker import ASM, as_float, bf16, replaced
+from tests.snippets.test_landscape import ASM, as_float, bf16, replaced
 
 FLAGS = ["-std=c++17", "-O1", "-shared", "-fPIC", "-fno-strict-aliasing", "-w", "-include"]
 FLAGS += [str(ROOT / "tests" / "snippets" / "cuda_threads.h")]
@@ -41,7 +41,7 @@ def linear_source() -> str:
         node for node in program("tools/epilogue").body if "CHANGES" in ast.unparse(node) and "torch" not in ast.unparse(node)
     ]
     names: dict = {}
-    exec("from snippets.picker.cuda_source import cuda_source\n" + "\n".join(map(ast.unparse, kept)), names)
+    exec("from snippets.landscape.cuda_source import cuda_source\n" + "\n".join(map(ast.unparse, kept)), names)
     return names["cuda_linear_source"]()
 
 

@@ -12,7 +12,7 @@ import sys
 import numpy
 import pytest
 
-from snippets.picker.cuda_source import CONFIGURATIONS, cuda_source
+from snippets.landscape.cuda_source import CONFIGURATIONS, cuda_source
 from tests.docs.pages import ROOT
 
 FLAGS = ["-std=c++17", "-O1", "-shared", "-fPIC", "-Wall", "-Werror", "-Wno-unknown-pragmas", "-include"]
@@ -156,7 +156,7 @@ def test_a_planted_fault_is_seen(right, wrong, tmp_path):
     assert right in source
     built(source.replace(right, wrong), tmp_path)
     # In a process of its own, because the emulator ends it where an address is bad.
-    code = "import ctypes, sys; from tests.snippets.test_picker import product\n"
+    code = "import ctypes, sys; from tests.snippets.test_landscape import product\n"
     code += f"status, error, _ = product(ctypes.CDLL({str(tmp_path / 'product.so')!r}), 88, 72, 160)\n"
     code += "sys.exit(0 if status == 0 and error <= 1 else 1)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)

@@ -20,7 +20,7 @@ import triton.language as tl
 
 from kernels.tools.benchmark import alternate, keep, quantiles
 from kernels.tools.hardware import programs_that_fit
-from snippets.picker.cuda_source import CONFIGURATIONS, cuda_source
+from snippets.landscape.cuda_source import CONFIGURATIONS, cuda_source
 
 BEGAN, BUDGET, TO_COMPILE = time.monotonic(), 85, 50  # seconds: for all, and for the compilers' part of it
 SHAPES = [(4096, 4096, 4096), (8192, 8192, 512), (1024, 1024, 1024)]

@@ -4,7 +4,7 @@ from typing import Any
 
 from scripts.launches import Specimen
 
-PATH = "snippets/picker/measure.py:picker_kernel"
+PATH = "snippets/landscape/measure.py:picker_kernel"
 SIZES: dict[str, Any] = dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*bf16") | {"M": 4096, "N": 4096, "K": 4096, "GROUP_M": 8}
 
 
