@@ -298,6 +298,23 @@ def write_results() -> None:
     write_text(DOCS / "generated" / "results.html", html_table(results.table(rows), "The library beside its peers"))
 
 
+def write_measurements() -> None:
+    """The tables of docs/measurements: what was lost, seen at once, and every case of each operation, folded."""
+    from scripts.pages import measurements
+
+    rows = [row for row, _ in measured(primary_machine())] if primary_machine() in machines() else []
+    for name, ops in measurements.PAGES.items():
+        behind = measurements.lost(rows, ops)
+        text = html_table(behind, "Cases in which a peer was faster") if behind[1:] else "<p>None of these cases.</p>\n"
+        write_text(DOCS / "generated" / "measured" / f"{name}_lost.html", text)
+        parts = []
+        for op in ops:
+            found = measurements.table(rows, op)
+            summary = f"<code>{op}</code>, {len(found) - 1} rows"
+            parts.append(f'<details class="data"><summary>{summary}</summary>{html_table(found, op).strip()}</details>\n')
+        write_text(DOCS / "generated" / "measured" / f"{name}.html", "".join(parts))
+
+
 def write_trust() -> None:
     """Two tables: what Compute Sanitizer found in each program that asks for several of its tools, and the mutants' scores."""
     from scripts import mutate
@@ -415,6 +432,7 @@ def write_others() -> dict[str, Any]:
     write_checked()
     write_compatibility()
     write_results()
+    write_measurements()
     write_trust()
     write_traces()
     write_dances()
