@@ -10,31 +10,32 @@ from scripts.pages.peers import LEVEL, PEERS
 
 PAGES: dict[str, list[str]] = {
     "memory": [
-        "add", "add_by_block", "blocked_add", "double", "negate", "divide_by_sum", "working_set_read", "working_set_copy",
-        "streamed_sum", "strided_copy", "tile_copy", "memory_relu", "memory_widen", "memory_amax", "roofline_add",
-        "roofline_softmax", "ragged_sum", "beside_add",
+        "add", "add_by_block", "blocked_add", "double", "negate", "divide_by_sum", "working_set_read",
+        "working_set_copy", "streamed_sum", "strided_copy", "tile_copy", "memory_relu", "memory_widen", "memory_amax",
+        "roofline_add", "roofline_softmax", "ragged_sum", "beside_add",
     ],
     "elementwise": [
-        "square", "add_row", "add_row_strided", "transpose", "mlp_tail", "mlp_half", "wave", "clipped_norm", "dropout",
-        "dropout_add", "swiglu", "swiglu_halves", "geglu", "gelu", "gelu_erf", "bias_gelu", "rope", "tool_chain",
-        "inductor_swiglu", "inductor_bias_gelu", "inside_swiglu",
+        "square", "add_row", "add_row_strided", "transpose", "mlp_tail", "mlp_half", "wave", "clipped_norm",
+        "dropout", "dropout_add", "swiglu", "swiglu_halves", "geglu", "gelu", "gelu_erf", "bias_gelu", "rope",
+        "tool_chain", "inductor_swiglu", "inductor_bias_gelu", "inside_swiglu",
     ],
     "softmax": [
         "softmax", "softmax_ladder", "softmax_persistent", "softmax_gradient", "capped_softmax", "beside_softmax",
         "inductor_softmax", "inside_softmax", "cross_entropy", "inductor_cross_entropy",
     ],
     "norms": [
-        "layernorm", "rmsnorm", "norm_step", "tool_norm", "inductor_layer_norm", "inductor_rms_norm", "inside_layer_norm",
+        "layernorm", "rmsnorm", "norm_step", "tool_norm", "inductor_layer_norm", "inductor_rms_norm",
+        "inside_layer_norm",
     ],
     "reductions": [
-        "total", "sum", "sum_dim-1", "sum_dim0", "max", "max_dim-1", "max_dim0", "row_sum", "largest", "beside_row_sum",
-        "contend", "contend_scattered", "histc", "histc_one_bin", "histogram", "tool_bags",
+        "total", "sum", "sum_dim-1", "sum_dim0", "max", "max_dim-1", "max_dim0", "row_sum", "largest",
+        "beside_row_sum", "contend", "contend_scattered", "histc", "histc_one_bin", "histogram", "tool_bags",
     ],
     "products": [
-        "mm", "scaled_mm", "narrow", "one_wave", "tail", "wide_tile", "hopper_features", "product", "matmul_naive", "matmul_tiles",
-        "matmul_cores", "matmul_grouped", "matmul_stages", "matmul_descriptors", "matmul_persistent", "matmul_specialized",
-        "matmul_split", "matmul_by_tile", "matmul_ladder", "tile_order", "precision", "precision_scaled", "beside_naive",
-        "beside_tiled", "beside_product", "inside_matmul", "inductor_flex_causal",
+        "mm", "scaled_mm", "narrow", "one_wave", "tail", "wide_tile", "hopper_features", "product", "matmul_naive",
+        "matmul_tiles", "matmul_cores", "matmul_grouped", "matmul_stages", "matmul_descriptors", "matmul_persistent",
+        "matmul_specialized", "matmul_split", "matmul_by_tile", "matmul_ladder", "tile_order", "precision",
+        "precision_scaled", "beside_naive", "beside_tiled", "beside_product", "inside_matmul", "inductor_flex_causal",
     ],
     "fusing": [
         "epilogue_bias", "epilogue_gelu", "epilogue_silu", "epilogue_product", "epilogue_residual", "epilogue_kept",
