@@ -7,12 +7,9 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-# --8<-- [start:imports]
-import torch
 import triton
 
 from snippets.first_kernel.launch import vector_add_kernel
-# --8<-- [end:imports]
 
 # --8<-- [start:bare]
 device = "cuda" if torch.cuda.is_available() else "cpu"
