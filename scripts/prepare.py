@@ -383,6 +383,14 @@ def write_chooser() -> None:
     write_text(DOCS / "generated" / "chooser.html", chooser_element.element_html(given, TO_ROOT))
 
 
+def write_machine_map(found: dict[str, Any]) -> None:
+    """The map of the machine whose numbers the text gives."""
+    from scripts.pages import machine_map
+
+    if {"memory_levels", "hardware_sheet"} <= found["kept"].keys() and "copy_gbps" in found["ceiling"]:
+        write_text(DOCS / "generated" / "machine.html", machine_map.figure_html(found))
+
+
 def write_others() -> dict[str, Any]:
     """Everything but the programs; and the figures, which need the same records."""
     write_benchmarks()
@@ -398,7 +406,9 @@ def write_others() -> dict[str, Any]:
     write_picker()
     write_chooser()
     lab_pages.write()
-    return figures()
+    found = figures()
+    write_machine_map(found)
+    return found
 
 
 def alone(write: Callable[[], Any]) -> Any:
