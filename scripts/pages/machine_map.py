@@ -149,7 +149,7 @@ def drawing(figures: dict[str, Any]) -> str:
     )
     head = (
         f'<svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-labelledby="machine-title machine-desc" fill="var(--bw-ink)" '
-        f'style="max-width: 34rem; width: 100%; height: auto; font-family: var(--bw-sans); font-size: 12px">'
+        f'style="max-width: 26rem; width: 100%; height: auto; font-family: var(--bw-sans); font-size: 12px">'
     )
     return f'{head}<title id="machine-title">The machine</title><desc id="machine-desc">{escape(about)}</desc>{"".join(shapes)}</svg>'
 
@@ -157,7 +157,7 @@ def drawing(figures: dict[str, Any]) -> str:
 def figure_html(figures: dict[str, Any]) -> str:
     say = said(figures)
     caption = (
-        f"The machine, here an {say['gpu']}: sizes as it reports them, the rate of a copy as measured. In red, one program, and "
-        "in HBM the block that it works on. Not to scale."
+        f"The machine, here an {say['gpu']}: sizes as it reports them, rates as measured. One program and, in HBM, the "
+        "block that it works on have the same color. Not to scale."
     )
     return f'<figure class="machine-map">\n{drawing(figures)}\n<figcaption>{escape(caption)}</figcaption>\n</figure>\n'
