@@ -34,7 +34,8 @@ def named(x: float, y: float, name: str, rest: str, color: str = "") -> str:
 def box(x: float, y: float, width: float, height: float, *, stroke: str = RULE, fill: str = "none", dashed: bool = False) -> str:
     line = 1 if stroke == RULE else 1.6
     dashes = ' stroke-dasharray="5 3"' if dashed else ""
-    return f'<rect x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}" fill="{fill}" stroke="{stroke}" stroke-width="{line}"{dashes}/>'
+    place = f'x="{x:g}" y="{y:g}" width="{width:g}" height="{height:g}"'
+    return f'<rect {place} fill="{fill}" stroke="{stroke}" stroke-width="{line}"{dashes}/>'
 
 
 def both_ways(x: float, top: float, bottom: float) -> str:
@@ -142,16 +143,17 @@ def drawing(figures: dict[str, Any]) -> str:
         ),
     ]
     about = (
-        f"A chip with {say['multiprocessors']} multiprocessors. One is enlarged: registers of {say['registers']}, in which a program "
-        f"of {WARPS} warps of {THREADS} threads keeps its blocks; tensor cores; shared memory of up to {say['shared']}. "
-        f"Below them the L2 cache of {say['l2']}, which all multiprocessors use. Outside the chip, HBM of {say['hbm']}, which holds "
-        f"tensors. Between the two a copy moves {say['copy']}. Large matrix products reach {say['product']}."
+        f"A chip with {say['multiprocessors']} multiprocessors. One is enlarged: registers of {say['registers']}, in which "
+        f"a program of {WARPS} warps of {THREADS} threads keeps its blocks; tensor cores; shared memory up to {say['shared']}. "
+        f"Below them the L2 cache of {say['l2']}, which all multiprocessors use. Outside the chip, HBM of {say['hbm']}, which "
+        f"holds tensors. Between the two a copy moves {say['copy']}. Large matrix products reach {say['product']}."
     )
     head = (
         f'<svg viewBox="0 0 {WIDTH} {height:g}" role="img" aria-labelledby="machine-title machine-desc" fill="var(--bw-ink)" '
         f'style="max-width: 26rem; width: 100%; height: auto; font-family: var(--bw-sans); font-size: 12px">'
     )
-    return f'{head}<title id="machine-title">The machine</title><desc id="machine-desc">{escape(about)}</desc>{"".join(shapes)}</svg>'
+    named_so = f'<title id="machine-title">The machine</title><desc id="machine-desc">{escape(about)}</desc>'
+    return f"{head}{named_so}{''.join(shapes)}</svg>"
 
 
 def figure_html(figures: dict[str, Any]) -> str:
