@@ -34,6 +34,7 @@ DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
 CSV_COLUMNS += ["bytes", "flops", "commit", "measured_at"]
 NAMED = re.compile(r'programs/([\w/-]+)\.py|data-program="([\w/-]+)"')  # how a page names a program
+HOME_SHOWS = ["traces/first_kernel/add.html", "charts/softmax_traffic.html"]
 TO_ROOT = "../../"  # every page that shows a chart or a trace lies two folders deep
 
 
@@ -297,6 +298,23 @@ def write_results() -> None:
     write_text(DOCS / "generated" / "results.html", html_table(results.table(rows), "The library beside its peers"))
 
 
+def write_measurements() -> None:
+    """The tables of docs/measurements: what was lost, seen at once, and every case of each operation, folded."""
+    from scripts.pages import measurements
+
+    rows = [row for row, _ in measured(primary_machine())] if primary_machine() in machines() else []
+    for name, ops in measurements.PAGES.items():
+        behind = measurements.lost(rows, ops)
+        text = html_table(behind, "Cases in which a peer was faster") if behind[1:] else "<p>None of these cases.</p>\n"
+        write_text(DOCS / "generated" / "measured" / f"{name}_lost.html", text)
+        parts = []
+        for op in ops:
+            found = measurements.table(rows, op)
+            summary = f"<code>{op}</code>, {len(found) - 1} rows"
+            parts.append(f'<details class="data"><summary>{summary}</summary>{html_table(found, op).strip()}</details>\n')
+        write_text(DOCS / "generated" / "measured" / f"{name}.html", "".join(parts))
+
+
 def write_trust() -> None:
     """Two tables: what Compute Sanitizer found in each program that asks for several of its tools, and the mutants' scores."""
     from scripts import mutate
@@ -391,6 +409,29 @@ def write_machine_map(found: dict[str, Any]) -> None:
         write_text(DOCS / "generated" / "machine.html", machine_map.figure_html(found))
 
 
+def write_home() -> None:
+    """What the home page shows of deeper pages: it lies at the root, so its links are shorter. And the map of the course."""
+    from scripts.pages import course_map
+
+    for name in HOME_SHOWS:
+        shown = DOCS / "generated" / name
+        if shown.exists():  # before the first bake there is nothing to show
+            text = shown.read_text(encoding="utf-8").replace(f'"{TO_ROOT}', '"')
+            write_text(DOCS / "generated" / "home" / name, text.replace("<program-stepper ", "<program-stepper plays "))
+    parts = course_map.course()
+    write_text(DOCS / "generated" / "home" / "course_map.html", course_map.element_html(parts, ""))
+    write_text(DOCS / "generated" / "course_map.html", course_map.element_html(parts, "../"))
+
+
+def write_redirects() -> None:
+    """What stands at addresses that readers still know."""
+    from scripts.pages import redirects
+
+    for path, text in redirects.pages(DOCS).items():
+        write_text(DOCS / path, text)
+    write_json(DOCS / "data" / "moved.json", redirects.sections(DOCS))
+
+
 def write_others() -> dict[str, Any]:
     """Everything but the programs; and the figures, which need the same records."""
     write_benchmarks()
@@ -399,12 +440,15 @@ def write_others() -> dict[str, Any]:
     write_checked()
     write_compatibility()
     write_results()
+    write_measurements()
     write_trust()
     write_traces()
     write_dances()
     write_tile_order()
     write_picker()
     write_chooser()
+    write_redirects()
+    write_home()
     lab_pages.write()
     found = figures()
     write_machine_map(found)
