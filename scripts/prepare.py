@@ -401,6 +401,14 @@ def write_chooser() -> None:
     write_text(DOCS / "generated" / "chooser.html", chooser_element.element_html(given, TO_ROOT))
 
 
+def write_machine_map(found: dict[str, Any]) -> None:
+    """The map of the machine whose numbers the text gives."""
+    from scripts.pages import machine_map
+
+    if {"memory_levels", "hardware_sheet"} <= found["kept"].keys() and "copy_gbps" in found["ceiling"]:
+        write_text(DOCS / "generated" / "machine.html", machine_map.figure_html(found))
+
+
 def write_home() -> None:
     """What the home page shows of deeper pages: it lies at the root, so its links are shorter. And the map of the course."""
     from scripts.pages import course_map
@@ -442,7 +450,9 @@ def write_others() -> dict[str, Any]:
     write_redirects()
     write_home()
     lab_pages.write()
-    return figures()
+    found = figures()
+    write_machine_map(found)
+    return found
 
 
 def alone(write: Callable[[], Any]) -> Any:
