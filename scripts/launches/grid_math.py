@@ -35,6 +35,7 @@ SPECIMENS = [
         BLOCK_M=32,
         BLOCK_N=64,
     ),
+    called(f"{IN}/bias.py:bias_tile_kernel", **X_AND_OUT, bias_ptr="*fp32", M=50, N=30, BLOCK_M=16, BLOCK_N=16),
     called(f"{IN}/forms.py:fill_kernel", out_ptr="*fp32", n_elements=1000, BLOCK=128),
     called(f"{IN}/wrap.py:far_offsets_kernel", first_ptr="*i64", pid=2**21, BLOCK=1024, WIDE=False),
     called(f"{IN}/many.py:folded_kernel", **TILE_OF, tiles_down=2, tiles_across=2, BLOCK_M=8, BLOCK_N=32),
