@@ -25,6 +25,7 @@ SPECIMENS = [
         1024,  # Triton 3.6 rearranges the tile there, later versions do not
         arguments={**TILE_OF, "row_stride": 60, "column_stride": 2, "BLOCK": 16},
     ),
+    called(f"{IN}/load_widths.py:copy_view_kernel", **TILE_OF, row_stride=640, column_stride=1, BLOCK=64),
     called(f"{IN}/ignored_strides.py:flat_copy_kernel", **X_AND_OUT, n_elements=6, BLOCK=8),
     called(
         f"{IN}/batch.py:add_one_kernel",
