@@ -24,10 +24,10 @@ def lane_thread_kernel(out_ptr, BLOCK: tl.constexpr):
 
 for block in (64, 1024):
     compiled = compile_only(lane_thread_kernel, torch.int32, BLOCK=block)
-    layout = re.search(r"#blocked = #ttg.blocked<(.*)>", compiled.asm["ttgir"])[1]
-    print(f"{block:4} {layout}")
-    #>   64 {sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}
-    #> 1024 {sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4], order = [0]}
+    layout = re.search(r"#blocked = #ttg.blocked<{(.*), order", compiled.asm["ttgir"])[1]
+    print(f"{block:4} lanes: {layout}")
+    #>   64 lanes: sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4]
+    #> 1024 lanes: sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4]
 # --8<-- [end:layout]
 
 if torch.cuda.is_available():

@@ -24,11 +24,11 @@ for sides in ((16, 16), (16, 8), (16, 12)):
     sums = torch.empty(16, dtype=torch.int32, device=device)
     try:
         add_ranges_kernel[(1,)](sums, *sides)
-        print(f"{sides}: the last lane is {sums[-1].item()}")
-        #> (16, 16): the last lane is 30
+        print(sides, "are added, and the last lane is", sums[-1].item())
+        #> (16, 16) are added, and the last lane is 30
     except Exception as error:
         reason = str(error).splitlines()[-1].removeprefix("ValueError")
-        print(f"{sides}:", reason.strip("()'\""))
-        #> (16, 8): Cannot make_shape_compatible: incompatible dimensions at index 0: 16 and 8
-        #> (16, 12): arange's range must be a power of 2
+        print(reason.strip("()'\""))
+        #> Cannot make_shape_compatible: incompatible dimensions at index 0: 16 and 8
+        #> arange's range must be a power of 2
 # --8<-- [end:refused]
