@@ -9,9 +9,11 @@ and writes its part of the result. Programs never wait for each other: the secon
 For n elements of e bytes: ne read from memory, up to ne read again, ne written, and eight bytes a part on the way.
 """
 
+# --8<-- [start:imports]
 import torch
 import triton
 import triton.language as tl
+# --8<-- [end:imports]
 
 
 # --8<-- [start:kernel]
