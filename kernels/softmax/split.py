@@ -9,8 +9,8 @@ and writes its part of the result. Programs never wait for each other: the secon
 For n elements of e bytes: ne read from memory, up to ne read again, ne written, and eight bytes a part on the way.
 """
 
-# --8<-- [start:imports]
 import torch
+# --8<-- [start:imports]
 import triton
 import triton.language as tl
 # --8<-- [end:imports]
