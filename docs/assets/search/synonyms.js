@@ -1,5 +1,6 @@
 // What readers type, and what the pages call it. One line a group; a word may be a phrase, and its ending does not count.
 // `a, b, c` stand for each other. In `a, b > c, d` who types a or b also finds c and d, and not the other way round.
+// Small words count for nothing: of `what runs where` only `runs` would be looked for, and found everywhere.
 // To add one, write a line, and put the query into tests/browser/queries.tsv, which says what it must find.
 
 export const SYNONYMS = `
@@ -14,7 +15,7 @@ overflow > 32 bits, 2³¹
 tma, tensor descriptor, make_tensor_descriptor, tensordescriptor
 block pointer, make_block_ptr > tensor descriptor
 rocm, amd, gfx942, mi300, hip
-rocm, amd, intel, xpu, macos, mac, windows, wsl > compatibility, what runs where
+rocm, amd, intel, xpu, macos, mac, windows, wsl > compatibility, what to install
 install, pip, requirements, supported, version > what to install, compatibility
 wsl, windows
 nvidia, gpu, card, a100, h100, b200, rtx > compatibility, know your hardware
@@ -37,10 +38,10 @@ block size, block_size, tile size, block_m > autotune, block
 config, tune, tuning, autotune, autotuner
 cache, first call, recompile, jit > compile, first call
 spill, register spill, register pressure > register, spill
-race condition, data race > atomic, race, order
+race condition, data race > atomic, race, run in no order
 deadlock, hang, hangs, spin lock > programs wait, locks
 deterministic, nondeterministic, reproducible, bitwise, same bits
-different results, nondeterministic, not reproducible, results change > same bits, deterministic, order, atomic
+different results, nondeterministic, not reproducible, results change > same bits, deterministic, run in no order, atomic
 attention, flash attention, sdpa, flashattention
 score_mod, block_mask, flex_attention > flexattention
 sliding window, window > window, flexattention
