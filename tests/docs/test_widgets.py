@@ -20,6 +20,10 @@ def test_scripts_stay_within_their_budget(names: set[str], most: int):
     assert weight(names) <= most
 
 
+def test_the_search_stays_small():
+    assert weight({f"search/{name}" for name in ("worker.js", "engine.js", "synonyms.js")}) <= 10_000
+
+
 def test_a_widget_s_module_comes_only_where_it_is_used():
     loader = (ASSETS / "widgets.js").read_text(encoding="utf-8")
     config = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
