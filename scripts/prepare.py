@@ -34,6 +34,7 @@ DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
 CSV_COLUMNS += ["bytes", "flops", "commit", "measured_at"]
 NAMED = re.compile(r'programs/([\w/-]+)\.py|data-program="([\w/-]+)"')  # how a page names a program
+HOME_SHOWS = ["traces/first_kernel/add.html", "charts/softmax_traffic.html"]
 TO_ROOT = "../../"  # every page that shows a chart or a trace lies two folders deep
 
 
@@ -383,6 +384,29 @@ def write_chooser() -> None:
     write_text(DOCS / "generated" / "chooser.html", chooser_element.element_html(given, TO_ROOT))
 
 
+def write_home() -> None:
+    """What the home page shows of deeper pages: it lies at the root, so its links are shorter. And the map of the course."""
+    from scripts.pages import course_map
+
+    for name in HOME_SHOWS:
+        shown = DOCS / "generated" / name
+        if shown.exists():  # before the first bake there is nothing to show
+            text = shown.read_text(encoding="utf-8").replace(f'"{TO_ROOT}', '"')
+            write_text(DOCS / "generated" / "home" / name, text.replace("<program-stepper ", "<program-stepper plays "))
+    parts = course_map.course()
+    write_text(DOCS / "generated" / "home" / "course_map.html", course_map.element_html(parts, ""))
+    write_text(DOCS / "generated" / "course_map.html", course_map.element_html(parts, "../"))
+
+
+def write_redirects() -> None:
+    """What stands at addresses that readers still know."""
+    from scripts.pages import redirects
+
+    for path, text in redirects.pages(DOCS).items():
+        write_text(DOCS / path, text)
+    write_json(DOCS / "data" / "moved.json", redirects.sections(DOCS))
+
+
 def write_others() -> dict[str, Any]:
     """Everything but the programs; and the figures, which need the same records."""
     write_benchmarks()
@@ -397,6 +421,8 @@ def write_others() -> dict[str, Any]:
     write_tile_order()
     write_picker()
     write_chooser()
+    write_redirects()
+    write_home()
     lab_pages.write()
     return figures()
 

@@ -6,10 +6,10 @@ import pytest
 
 from tests import interpreter, language
 
-LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/test_engines.py")
+LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/test_engines.py", "tests/docs/test_lessons.py")
 # What `make test-long` runs: the built site in a browser, every published program alone, every chart drawn and every recording
 # made once more, the specimens of the labs and the picker compiled, a specimen of every kernel compiled and held against its
-# record, the mutants' scores.
+# record, the mutants' scores, and what becomes of all records when code is changed in one place.
 LONG = (
     *LOOK_AT_THE_SITE,
     "tests/snippets/test_programs.py",
@@ -20,6 +20,12 @@ LONG = (
     "tests/scripts/test_migrate.py",
     "tests/labs/test_compiles.py",
     "tests/kernels/test_compiles.py::test_records_say",
+    "tests/records/test_fresh.py::test_a_changed",
+    "tests/records/test_fresh.py::test_changed_words",
+    "tests/records/test_fresh.py::test_moved_files",
+    "tests/records/test_fresh.py::test_a_function_given",
+    "tests/records/test_fresh.py::test_a_reworded_import",
+    "tests/scripts/test_digest.py::test_a_published_program",
 )
 # What takes longest, the longest first: it is begun first, so that at the end no worker has long to go while the other waits.
 HEAVIEST = (

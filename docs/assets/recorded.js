@@ -122,6 +122,7 @@ export class Player extends HTMLElement {
     const { signal } = this.leaving;
     try {
       await this.open(signal);
+      if (this.hasAttribute("plays") && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.play(true);
     } catch {
       if (!signal.aborted) this.fail();
     }

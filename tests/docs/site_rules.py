@@ -55,8 +55,9 @@ def documents(site: Path) -> dict[Path, Document]:
 
 
 def page_documents(site: Path) -> dict[str, Document]:
-    """The pages by address, without 404.html."""
-    return {document.address: document for path, document in documents(site).items() if path.name == "index.html"}
+    """The pages by address, without 404.html and without what leads from an old address to a page."""
+    indexes = [document for path, document in documents(site).items() if path.name == "index.html"]
+    return {document.address: document for document in indexes if not document.soup.select_one("meta[http-equiv=refresh]")}
 
 
 def resolve(site: Path, address: str) -> Path | None:
@@ -131,7 +132,7 @@ def unchecked_chapters(site: Path, gpu: str) -> list[str]:
     """Chapters that do not say which Triton, torch and GPU they were checked with."""
     found = []
     for address, document in page_documents(site).items():
-        if address.startswith("/course/") and address != "/course/":
+        if address.startswith(("/course/", "/deeper/", "/measurements/")):
             said = " ".join(element.get_text(" ", strip=True) for element in document.content.select(".checked"))
             wanted = {"Triton": r"Triton \d+\.\d+", "torch": r"(?:torch|PyTorch) \d+\.\d+", gpu: re.escape(gpu)}
             missing = [name for name, pattern in wanted.items() if not re.search(pattern, said)]
