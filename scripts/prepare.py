@@ -298,6 +298,23 @@ def write_results() -> None:
     write_text(DOCS / "generated" / "results.html", html_table(results.table(rows), "The library beside its peers"))
 
 
+def write_measurements() -> None:
+    """The tables of docs/measurements: what was lost, seen at once, and every case of each operation, folded."""
+    from scripts.pages import measurements
+
+    rows = [row for row, _ in measured(primary_machine())] if primary_machine() in machines() else []
+    for name, ops in measurements.PAGES.items():
+        behind = measurements.lost(rows, ops)
+        text = html_table(behind, "Cases in which a peer was faster") if behind[1:] else "<p>None of these cases.</p>\n"
+        write_text(DOCS / "generated" / "measured" / f"{name}_lost.html", text)
+        parts = []
+        for op in ops:
+            found = measurements.table(rows, op)
+            summary = f"<code>{op}</code>, {len(found) - 1} rows"
+            parts.append(f'<details class="data"><summary>{summary}</summary>{html_table(found, op).strip()}</details>\n')
+        write_text(DOCS / "generated" / "measured" / f"{name}.html", "".join(parts))
+
+
 def write_trust() -> None:
     """Two tables: what Compute Sanitizer found in each program that asks for several of its tools, and the mutants' scores."""
     from scripts import mutate
@@ -384,6 +401,14 @@ def write_chooser() -> None:
     write_text(DOCS / "generated" / "chooser.html", chooser_element.element_html(given, TO_ROOT))
 
 
+def write_machine_map(found: dict[str, Any]) -> None:
+    """The map of the machine whose numbers the text gives."""
+    from scripts.pages import machine_map
+
+    if {"memory_levels", "hardware_sheet"} <= found["kept"].keys() and "copy_gbps" in found["ceiling"]:
+        write_text(DOCS / "generated" / "machine.html", machine_map.figure_html(found))
+
+
 def write_home() -> None:
     """What the home page shows of deeper pages: it lies at the root, so its links are shorter. And the map of the course."""
     from scripts.pages import course_map
@@ -415,6 +440,7 @@ def write_others() -> dict[str, Any]:
     write_checked()
     write_compatibility()
     write_results()
+    write_measurements()
     write_trust()
     write_traces()
     write_dances()
@@ -424,7 +450,9 @@ def write_others() -> dict[str, Any]:
     write_redirects()
     write_home()
     lab_pages.write()
-    return figures()
+    found = figures()
+    write_machine_map(found)
+    return found
 
 
 def alone(write: Callable[[], Any]) -> Any:

@@ -116,7 +116,8 @@ check(my_launch, "vector_add")
 
 # %% [markdown]
 # On a GPU, hold the time beside that of step 2. It is the same kernel with blocks of half the length, so each thread moves half
-# as much. Try other lengths; [SRAM and HBM](../course/memory.md) has the measurements.
+# as much. Try other lengths; [Bigger blocks and tiles](../deeper/memory-tiles.md) has the
+# measurements.
 #
 # ## Step 4: an activation, fused
 #

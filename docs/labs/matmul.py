@@ -2,7 +2,8 @@
 # # Lab 3: a matrix product
 #
 # You write a tiled product, let Triton choose its tiles, and give it an epilogue. Before you start, read
-# [Grid math](../course/grid-math.md) for tiles and strides, and the tiled product in [SRAM and HBM](../course/memory.md).
+# [Grid math](../course/grid-math.md) for tiles and strides, and the tiled product in
+# [Bigger blocks and tiles](../deeper/memory-tiles.md).
 #
 # Run this cell first. Without a GPU, Triton's interpreter runs the kernels on the CPU.
 

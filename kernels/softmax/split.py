@@ -10,8 +10,10 @@ For n elements of e bytes: ne read from memory, up to ne read again, ne written,
 """
 
 import torch
+# --8<-- [start:imports]
 import triton
 import triton.language as tl
+# --8<-- [end:imports]
 
 
 # --8<-- [start:kernel]

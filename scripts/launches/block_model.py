@@ -5,6 +5,9 @@ from scripts.launches import X_AND_OUT, Specimen, called
 SPECIMENS = [
     called("snippets/block_model/tile.py:double_matrix_kernel", **X_AND_OUT, n_columns=16, BLOCK_M=4, BLOCK_N=8),
     called("snippets/block_model/shapes.py:coordinates_kernel", line_ptr="*i64", tile_ptr="*i64", cube_ptr="*i64"),
+    called("snippets/block_model/refused.py:add_ranges_kernel", out_ptr="*i32", A=16, B=16),
+    called("snippets/block_model/table.py:times_table_kernel", out_ptr="*i32", SIDE=16),
+    called("snippets/block_model/layout.py:lane_thread_kernel", out_ptr="*i32", BLOCK=1024),
     called("snippets/block_model/cuda_threads.py:double_many_kernel", **X_AND_OUT, n=1000, BLOCK=256),
     called("snippets/block_model/threads.py:double_block_kernel", **X_AND_OUT, BLOCK=64),
     called("snippets/block_model/warps.py:double_all_kernel", **X_AND_OUT, n_elements=2**26, BLOCK=64),

@@ -25,6 +25,7 @@ SPECIMENS = [
         1024,  # Triton 3.6 rearranges the tile there, later versions do not
         arguments={**TILE_OF, "row_stride": 60, "column_stride": 2, "BLOCK": 16},
     ),
+    called(f"{IN}/load_widths.py:copy_view_kernel", **TILE_OF, row_stride=640, column_stride=1, BLOCK=64),
     called(f"{IN}/ignored_strides.py:flat_copy_kernel", **X_AND_OUT, n_elements=6, BLOCK=8),
     called(
         f"{IN}/batch.py:add_one_kernel",
@@ -35,6 +36,7 @@ SPECIMENS = [
         BLOCK_M=32,
         BLOCK_N=64,
     ),
+    called(f"{IN}/bias.py:bias_tile_kernel", **X_AND_OUT, bias_ptr="*fp32", M=50, N=30, BLOCK_M=16, BLOCK_N=16),
     called(f"{IN}/forms.py:fill_kernel", out_ptr="*fp32", n_elements=1000, BLOCK=128),
     called(f"{IN}/wrap.py:far_offsets_kernel", first_ptr="*i64", pid=2**21, BLOCK=1024, WIDE=False),
     called(f"{IN}/many.py:folded_kernel", **TILE_OF, tiles_down=2, tiles_across=2, BLOCK_M=8, BLOCK_N=32),

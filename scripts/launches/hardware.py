@@ -1,8 +1,9 @@
 """The kernels of snippets/hardware."""
 
-from scripts.launches import Specimen
+from scripts.launches import X_AND_OUT, Specimen, called
 
 SPECIMENS = [
+    called("snippets/hardware/one_program.py:amplify_kernel", **X_AND_OUT, factor=3.0, n_elements=1_000_000, BLOCK=1024),
     Specimen(
         "snippets/hardware/resident.py:staged_product_kernel",
         "call",

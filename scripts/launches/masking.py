@@ -6,9 +6,13 @@ IN = "snippets/masking"
 SIZED = {**X_AND_OUT, "n_elements": 10_001, "BLOCK": 1024}
 SPECIMENS = [
     called(f"{IN}/edge.py:edge_kernel", out_ptr="*i1", n_elements=10, BLOCK=4),
+    called(f"{IN}/largest.py:block_largest_kernel", **X_AND_OUT, n_elements=10, BLOCK=4),
     called(f"{IN}/fillers.py:fold_kernel", **X_AND_OUT, n_elements=5, OTHER=0.0, BLOCK=8),
     called(f"{IN}/no_other.py:undefined_kernel", **X_AND_OUT, n_elements=5, BLOCK=8),
     called(f"{IN}/lanes.py:shifted_kernel", **X_AND_OUT, n_elements=100, OTHER=0.0, BLOCK=128),
+    called(f"{IN}/exponentials.py:exp_sum_kernel", **X_AND_OUT, n_elements=5, OTHER=0.0, BLOCK=8),
+    called(f"{IN}/spill.py:spill_double_kernel", x_ptr="*fp32", BLOCK=4),
+    called(f"{IN}/block_means.py:block_mean_kernel", **X_AND_OUT, n_elements=1000, BLOCK=256),
     called(f"{IN}/unmasked.py:unmasked_sum_kernel", **X_AND_OUT, BLOCK=1024),
     called(f"{IN}/neighbor.py:unmasked_double_kernel", x_ptr="*fp32", BLOCK=1024),
     called(f"{IN}/fault.py:far_load_kernel", **X_AND_OUT, distance=2**35),

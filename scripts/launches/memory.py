@@ -9,6 +9,8 @@ PRODUCT_OF = {"a_ptr": "*bf16", "b_ptr": "*bf16", "out_ptr": "*bf16", "N": 8192,
 # Three stages of two 64 by 64 tiles in bf16, and their barriers.
 TILE_BYTES = 3 * 2 * 64 * 64 * 2 + 64
 SPECIMENS = [
+    called("snippets/memory/same_bytes.py:flip_kernel", **X_AND_OUT, n_elements=100_000, BLOCK=1024),
+    called("snippets/memory/same_bytes.py:bend_kernel", **X_AND_OUT, n_elements=100_000, BLOCK=1024),
     called("snippets/memory/working_set.py:reread_kernel", x_ptr="*fp32", sums_ptr="*fp32", n_blocks=61, n_steps=497, BLOCK=2048),
     called("snippets/memory/working_set.py:recopy_kernel", x_ptr="*fp32", y_ptr="*fp32", n_blocks=61, n_steps=497, BLOCK=2048),
     Specimen("snippets/memory/predict.py:widen_kernel", "call", 40, 2048, arguments=WIDENED),

@@ -17,6 +17,7 @@ SPECIMENS = [
     called(f"{IN}/short_grid.py:increment_kernel", **X_AND_OUT, M=100, N=100, BLOCK=32),
     called(f"{IN}/dimensions.py:number_kernel", out_ptr="*fp32", stride=16, FORM="swapped", N=16),
     called(f"{IN}/strides.py:negate_flat_kernel", **X_AND_OUT, n_elements=48, BLOCK=16),
+    called(f"{IN}/turned.py:double_flat_kernel", **X_AND_OUT, n_elements=6, BLOCK=8),
     called(f"{IN}/overflow.py:offset_kernel", out_ptr="*i64", row=50_000, stride=50_000, WIDE=False),
     called(f"{IN}/overflow_read.py:first_column_kernel", x_ptr="*i8", out_ptr="*i8", stride=50_000, WIDE=False),
     called(f"{IN}/and_masks.py:join_kernel", out_ptr="*i32", WORD=True, BLOCK=16),

@@ -2,7 +2,9 @@
 import torch
 import triton
 import triton.language as tl
+# --8<-- [start:imports]
 from triton.runtime import JITFunction, driver
+# --8<-- [end:imports]
 
 from kernels.tools.compile_only import NoGPU
 

@@ -1,10 +1,16 @@
 """A program stores a block and loads it again one lane further: with barriers in between, and without."""
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
+# --8<-- [start:triton]
 import triton
 import triton.language as tl
+# --8<-- [end:triton]
 
 from kernels.tools.benchmark import keep
+# --8<-- [start:compile_only]
 from kernels.tools.compile_only import compile_only
+# --8<-- [end:compile_only]
 
 if not torch.cuda.is_available():
     print("No CUDA device found: the kernels are compiled for an H200. Nothing runs, not even the interpreter.")

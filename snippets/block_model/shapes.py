@@ -1,14 +1,18 @@
 """A block is a value with a shape and a dtype: look at one of each dimension, and ask the compiler for their types."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
+# --8<-- [start:triton]
 import triton
 import triton.language as tl
+# --8<-- [end:triton]
 
 
 # --8<-- [start:shapes]
@@ -44,7 +48,9 @@ from triton.backends.compiler import GPUTarget
 from triton.runtime import JITFunction, driver
 # --8<-- [end:imports]
 
+# --8<-- [start:compile_only]
 from kernels.tools.compile_only import compile_only
+# --8<-- [end:compile_only]
 
 # --8<-- [start:types]
 compiled = compile_only(coordinates_kernel, line, tile, cube)

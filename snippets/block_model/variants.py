@@ -1,9 +1,15 @@
 """Which changes of an argument make Triton compile again?"""
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
+# --8<-- [start:triton]
 import triton
 import triton.language as tl
+# --8<-- [end:triton]
 
+# --8<-- [start:compile_only]
 from kernels.tools.compile_only import compile_only
+# --8<-- [end:compile_only]
 
 if not torch.cuda.is_available():
     print("No CUDA device found: the kernels are compiled for an H200. Nothing runs, not even the interpreter.")

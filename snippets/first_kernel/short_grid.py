@@ -7,10 +7,7 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-import triton
-import triton.language as tl
-
-from kernels.add import add_kernel
+from snippets.first_kernel.launch import vector_add_kernel
 
 # --8<-- [start:short_grid]
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -19,7 +16,7 @@ y = torch.rand(1000, device=device)
 out = torch.full_like(x, float("nan"))
 
 grid = (1000 // 256,)  # the mistake: this rounds down, to 3 programs
-add_kernel[grid](x, y, out, 1000, BLOCK=256)
+vector_add_kernel[grid](x, y, out, 1000, BLOCK=256)
 print("elements never written:", int(out.isnan().sum()))
 #> elements never written: 232
 # --8<-- [end:short_grid]

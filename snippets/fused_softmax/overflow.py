@@ -31,9 +31,9 @@ y = torch.empty_like(x)
 unshifted_kernel[(2,)](x, y, 3, 3, BLOCK=4)
 print(y.isnan().tolist())
 #> [[False, False, False], [False, False, True]]
+# --8<-- [end:overflow]
 
 softmax_kernel[(2,)](x, y, 3, 3, 3, BLOCK=4)
 print(y.isnan().any().item())
 #> False
-# --8<-- [end:overflow]
 assert not y.isnan().any()

@@ -1,6 +1,8 @@
 """Count what an unfused softmax reads and writes, operation by operation."""
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 # --8<-- [start:passes]
 from torch.utils._python_dispatch import TorchDispatchMode

@@ -7,7 +7,9 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
+# --8<-- [start:triton]
 import triton
+# --8<-- [end:triton]
 
 # --8<-- [start:cover]
 B = 64

@@ -1,14 +1,18 @@
 """When 32 bits do not suffice: one program's offsets, far out, with and without a 64-bit program id."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
+# --8<-- [start:triton]
 import triton
 import triton.language as tl
+# --8<-- [end:triton]
 
 
 # --8<-- [start:wrap]

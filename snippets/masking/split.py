@@ -1,7 +1,9 @@
 """Only the last program needs a mask: one kernel with a path for each."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

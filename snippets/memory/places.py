@@ -5,8 +5,10 @@ import re
 os.environ.pop("TRITON_INTERPRET", None)  # before triton is imported
 print("No GPU is needed, and no interpreter: the kernels are compiled and not run.")
 
+# --8<-- [start:imports]
 import triton
 import triton.language as tl
+# --8<-- [end:imports]
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 

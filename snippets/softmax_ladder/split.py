@@ -3,7 +3,9 @@
 import os
 import sys
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

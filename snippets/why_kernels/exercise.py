@@ -7,18 +7,21 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
+# --8<-- [start:imports]
 import triton
 import triton.language as tl
+# --8<-- [end:imports]
 
 from kernels.tools.benchmark import Benchmark
 
 
-# --8<-- [start:count]
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
+# --8<-- [start:wave]
 def wave(x):
     return x * torch.exp(-torch.abs(x))
+# --8<-- [end:wave]
 
 
 class CountPasses(TorchDispatchMode):
@@ -46,7 +49,6 @@ for name, read, written in passes.seen:
 eager = sum(read + written for _, read, written in passes.seen)
 print(f"{eager} passes against 2: {eager / 2} times fewer")
 #> 9 passes against 2: 4.5 times fewer
-# --8<-- [end:count]
 
 
 # --8<-- [start:kernel]

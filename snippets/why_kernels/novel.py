@@ -1,15 +1,19 @@
 """A norm that no library has: like RMSNorm, but values beyond twice the scale count as twice the scale."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
+# --8<-- [start:imports]
 import torch.nn.functional as F
 import triton
 import triton.language as tl
+# --8<-- [end:imports]
 
 from kernels.tools.benchmark import Benchmark
 

@@ -24,7 +24,7 @@ ADD_STEPS = [
     ("mask = offsets < n_elements", "Program 3 works out mask: true in 232 lanes, false in 24."),
     ("x = tl.load(x_ptr", "Program 3 loads x[768] to x[999]; 24 lanes are masked off (they point past the end of x)."),
     ("y = tl.load(y_ptr", "Program 3 loads y[768] to y[999]; 24 lanes are masked off (they point past the end of y)."),
-    ("out = x.to", "Program 3 adds x and y lane by lane into out."),
+    ("out = x + y", "Program 3 adds x and y lane by lane into out."),
     ("tl.store(out_ptr", "Program 3 stores out[768] to out[999]; 24 lanes are masked off (they point past the end of out)."),
 ]
 
@@ -57,7 +57,7 @@ def test_a_program_is_stepped_by_keyboard_alone(fresh):
     page.keyboard.press("Enter")
     for _ in range(4):
         page.keyboard.press("Shift+Tab")
-    assert focused(page).startswith("add_kernel, step by step")
+    assert focused(page).startswith("vector_add_kernel, step by step")
     assert page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineWidth)") >= 2
     for code, words in ADD_STEPS:
         assert page.locator(LIT).inner_text().strip().startswith(code)
@@ -243,7 +243,7 @@ def test_a_recording_that_fails_leaves_the_picture_and_a_line(broken, site, fres
 def test_instant_navigation_brings_it_along(site, fresh):
     page = fresh(None)
     open_for_instant(page, site.url + ADD)
-    for name, kernel in (("Fused softmax", "softmax_kernel"), ("Your first kernel", "add_kernel")):
+    for name, kernel in (("Fused softmax", "softmax_kernel"), ("Your first kernel", "vector_add_kernel")):
         page.locator(".md-nav--primary a", has_text=re.compile(rf"^\s*{name}\s*$")).click()
         page.wait_for_function("name => document.title.startsWith(name)", arg=name)
         page.locator("program-stepper").scroll_into_view_if_needed()

@@ -75,7 +75,7 @@ def cells() -> dict[tuple[str, str], str]:
     columns = (COMPILER, INTERPRETER, SANITIZER, HANDY, AWKWARD, FILLED)
     found = {}
     for name, *row in rows:
-        label = re.fullmatch(r"\[(.+)\]\(#[\w-]+\)", name.strip())
+        label = re.fullmatch(r"\[(.+)\]\((?:\.\./deeper/mistakes-\w+\.md)?#[\w-]+\)", name.strip())
         assert label, name
         found |= {(label[1], column): cell.strip() for column, cell in zip(columns, row, strict=False) if cell.strip()}
     return found

@@ -4,16 +4,16 @@ from typing import Any
 
 import torch
 
-from kernels.softmax.softmax import softmax_kernel
 from scripts.recording.cases import quarters
+from snippets.fused_softmax.one_row import row_softmax_kernel
 
 
 def softmax_row() -> dict[str, Any]:
     x = quarters(4, 13)
     y = torch.full_like(x, float("nan"))
     return {
-        "kernel": softmax_kernel,
-        "launch": lambda: softmax_kernel[(4,)](x, y, x.stride(0), y.stride(0), 13, BLOCK=16),
+        "kernel": row_softmax_kernel,
+        "launch": lambda: row_softmax_kernel[(4,)](x, y, 13, BLOCK=16),
         "tensors": {"x": x, "y": y},
     }
 

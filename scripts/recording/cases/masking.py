@@ -1,10 +1,12 @@
-"""The recorded run of *Masking*: tiles that stick out of a matrix below, on the right, and in both directions."""
+"""The recorded runs of *Masking*: a vector whose last block is not full, and tiles that stick out of a matrix below, on the right,
+and in both directions."""
 
 from typing import Any
 
 import torch
 
 from scripts.recording.cases import quarters
+from snippets.masking.largest import block_largest_kernel
 from snippets.masking.tiles import scale_tile_kernel
 
 
@@ -18,4 +20,14 @@ def tile() -> dict[str, Any]:
     }
 
 
-RUNS = {"tile": tile}
+def largest() -> dict[str, Any]:
+    x = torch.tensor([-3.0, -1.0, -2.0, -5.0, -4.0, -8.0, -9.0, -6.0, -7.0, -2.0])  # the program's
+    out = torch.full((3,), float("nan"))
+    return {
+        "kernel": block_largest_kernel,
+        "launch": lambda: block_largest_kernel[(3,)](x, out, 10, BLOCK=4),
+        "tensors": {"x": x, "out": out},
+    }
+
+
+RUNS = {"largest": largest, "tile": tile}

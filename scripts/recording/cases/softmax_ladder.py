@@ -1,10 +1,10 @@
-"""The recorded run of *Fused softmax, the ladder*."""
+"""The recorded run of *Softmax, step by step*."""
 
 from typing import Any
 
 import torch
 
-from snippets.softmax_ladder.online import online_softmax_kernel
+from snippets.softmax_ladder.two_walks import running_softmax_kernel
 
 
 def online() -> dict[str, Any]:
@@ -12,8 +12,8 @@ def online() -> dict[str, Any]:
     x = torch.tensor([rising, [*reversed(rising)]])
     y = torch.full_like(x, float("nan"))
     return {
-        "kernel": online_softmax_kernel,
-        "launch": lambda: online_softmax_kernel[(2,)](x, y, 10, BLOCK=4),
+        "kernel": running_softmax_kernel,
+        "launch": lambda: running_softmax_kernel[(2,)](x, y, 10, BLOCK=4),
         "tensors": {"x": x, "y": y},
     }
 

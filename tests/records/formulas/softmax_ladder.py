@@ -1,4 +1,4 @@
-"""The recorded run of *Fused softmax, the ladder*."""
+"""The recorded run of *Softmax, step by step*."""
 
 from collections.abc import Iterator
 

@@ -1,0 +1,40 @@
+"""The tables of the measurement pages hold every operation that was measured, and no loss is left out."""
+
+from scripts.pages import measurements
+from scripts.provenance import records
+from scripts.provenance.environment import primary_machine
+
+
+def row(implementation: str, us: float, timing: str = "call", shape: str = "8x8") -> dict:
+    kept = {"op": "add", "direction": "fwd", "dtype": "fp32", "shape": shape}
+    return kept | {"implementation": implementation, "timing": timing, "ms": [us / 1e3] * 3}
+
+
+def test_every_operation_has_its_page():
+    measured = {
+        entry["op"] for _, record in records.all_records(primary_machine()) for entry in record.get("measurements") or []
+    }
+    listed = [op for ops in measurements.PAGES.values() for op in ops]
+    assert sorted(listed) == sorted(measured)
+
+
+def test_a_table_has_a_column_for_each_implementation():
+    rows = [row("blockwise", 2.0), row("eager", 3.0), row("blockwise", 1.0, "graph"), row("way_two", 4.0, shape="16x8")]
+    head, *lines = measurements.table(rows, "add")
+    assert head == ["direction", "shape", "dtype", "timing", "ours, µs", "eager, µs", "way two, µs"]
+    assert lines == [
+        ["forward", "8x8", "fp32", "as called", 2.0, 3.0, None],
+        ["forward", "8x8", "fp32", "replayed", 1.0, None, None],
+        ["forward", "16x8", "fp32", "as called", None, None, 4.0],
+    ]
+
+
+def test_losses_are_listed_worst_first_and_what_is_level_is_none():
+    rows = [row("blockwise", 2.0), row("eager", 1.0), row("compile", 1.9), row("slow_way", 0.1)]
+    rows += [row("blockwise", 10.0, shape="16x8"), row("compile", 9.85, shape="16x8")]  # level
+    rows += [row("blockwise", 10.0, "graph", "16x8"), row("library", 4.0, "graph", "16x8")]
+    _, *lines = measurements.lost(rows, ["add"])
+    assert [(line[2], line[4], line[7], line[8]) for line in lines] == [
+        ("16x8", "replayed", "library", "0.40"),
+        ("8x8", "as called", "eager", "0.50"),
+    ]
