@@ -23,9 +23,9 @@ def define_env(env):
 
     llms_txt.read_less()
     llms_txt.begin()
-    from scripts.pages import page_html
+    from scripts.pages import search
 
-    page_html.search_less()
+    search.search_less()
     # What is loaded by now stays, and a page's thousands of elements would set the collector off again and again.
     gc.freeze()
     gc.set_threshold(100_000, 50, 100)
@@ -35,7 +35,9 @@ def define_env(env):
 
 
 def on_post_build(env):
-    """mkdocs-macros calls it when all pages are there; it stands before llmstxt in mkdocs.yml, which then writes the twins."""
-    from scripts.pages import llms_txt
+    """mkdocs-macros calls it when all pages are there; it stands after search in mkdocs.yml, and before llmstxt,
+    which then writes the twins."""
+    from scripts.pages import llms_txt, search
 
+    search.part_listings(Path(env.conf["site_dir"]))
     llms_txt.end(env.conf.plugins["llmstxt"]._md_pages)

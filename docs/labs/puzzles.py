@@ -196,7 +196,7 @@ def my_transpose(x, out):
 
 # %% [markdown] tags=["hint"]
 # The lane that holds x[i, j] has row i and column j. out[j, i] lies at `out_ptr + j * out_row + i`. Nothing turns but the
-# addresses, and the mask stays as it is. [Patterns](../course/patterns.md) says what that costs on a GPU.
+# addresses, and the mask stays as it is. [A transposed tile](../deeper/patterns-transpose.md) says what that costs on a GPU.
 
 # %% tags=["check"]
 check(my_transpose, "transpose")
@@ -205,7 +205,7 @@ check(my_transpose, "transpose")
 # ## Puzzle 7: the largest of each row, many rows at once
 #
 # One program owns 16 rows, and each row fits into a block. The tile has a maximum along each of its axes: take the one that
-# belongs to the rows. [Reductions](../course/reductions.md) has the background.
+# belongs to the rows. [Along rows and along columns](../deeper/reductions-columns.md) has the background.
 
 # %% tags=["exercise"]
 @triton.jit
@@ -300,7 +300,7 @@ check(my_running_sum, "running_sum")
 #
 # A dot product of vectors that no single block holds. Every program has the sum of its own block, and all of them add to the one
 # element of `out`. They run in no order, and two of them may read and write at one time: what one adds can be lost.
-# [Reductions](../course/reductions.md) has a section about that.
+# [Atomics](../deeper/patterns-atomics.md) has a section about that.
 
 # %% tags=["exercise"]
 @triton.jit

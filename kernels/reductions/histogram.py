@@ -23,7 +23,6 @@ LOCAL_BINS = 512
 LARGEST = torch.finfo(torch.float32).max
 
 
-# --8<-- [start:kernel]
 @triton.jit
 def histogram_bins_kernel(
     x_ptr,
@@ -68,7 +67,6 @@ def histogram_bins_kernel(
     if LOCAL:
         places = tl.arange(0, BINS)  # [BINS]
         tl.atomic_add(counts_ptr + places, counts.to(tl.int64), mask=places < n_bins, sem="relaxed")
-# --8<-- [end:kernel]
 
 
 def histogram_flat(x: torch.Tensor, counts: torch.Tensor, low: float, high: float) -> torch.Tensor:

@@ -10,9 +10,11 @@ For n elements of e bytes: ne read from memory, up to ne read again, ne written,
 """
 
 import torch
+
 # --8<-- [start:imports]
 import triton
 import triton.language as tl
+
 # --8<-- [end:imports]
 
 

@@ -49,6 +49,7 @@ BACK = {"x_ptr": "*fp32", "weight_ptr": "*fp32", "dy_ptr": "*fp32", "mean_ptr": 
 SUMS = {"dweight_ptr": "*fp32", "dbias_ptr": "*fp32"}
 LOCKS = {**BACK, **SUMS, "locks_ptr": "*i32", "n_groups": 8}
 COLUMN = {"x_ptr": "*fp32", "dy_ptr": "*fp32", "mean_ptr": "*fp32", "rstd_ptr": "*fp32", **SUMS, "n_rows": 20, "n_part": 8}
+PARTIAL = {"means_ptr": "*fp32", "squares_ptr": "*fp32"}
 STEPS = "snippets/norms/benchmark_steps.py"
 TIMED = {name: "*bf16" if name in ("x_ptr", "weight_ptr", "dy_ptr", "dx_ptr") else kind for name, kind in LOCKS.items()}
 
@@ -73,6 +74,17 @@ PROGRAMS = [
     ),
     step("snippets/norms/forward.py:row_norm_kernel", "call", 4096, **ROW, n_columns=300, eps=1e-5, BLOCK=512),
     called("snippets/norms/far_mean.py:squares_kernel", x_ptr="*fp32", y_ptr="*fp32", n_columns=1000, eps=1e-5, BLOCK=1024),
+    called("snippets/norms/mean_first.py:two_variances_kernel", x_ptr="*fp32", out_ptr="*fp32", n_columns=512, BLOCK=1024),
+    called("snippets/norms/parts.py:part_moments_kernel", x_ptr="*fp32", **PARTIAL, n_columns=3000, PART=512),
+    called(
+        "snippets/norms/parts.py:joined_moments_kernel",
+        **PARTIAL,
+        variance_ptr="*fp32",
+        n_columns=3000,
+        n_parts=6,
+        PART=512,
+        PARTS=8,
+    ),
     called("snippets/norms/masked_lanes.py:unmasked_variance_kernel", x_ptr="*fp32", variance_ptr="*fp32", n_columns=5, BLOCK=8),
     called(
         "snippets/norms/partial_sums.py:partial_sums_kernel",
@@ -99,6 +111,7 @@ PROGRAMS = [
     step("snippets/norms/atomic.py:atomic_step_kernel", "call", 4096, **BACK, **SUMS, n_columns=300, BLOCK=512),
     step("snippets/norms/locks.py:lock_step_kernel", "call", 4096, **LOCKS, n_columns=300, BLOCK=512),
     step("snippets/norms/two_kernels.py:column_step_kernel", "call", 4096, **COLUMN, n_columns=300, ROWS=4, BLOCK=64),
+    step("snippets/norms/stay.py:staying_step_kernel", "call", 4096, **BACK, **SUMS, n_rows=20, n_columns=300, BLOCK=512),
     *(
         step(f"{STEPS}:timed_row_kernel", way, 2**15, **TIMED, n_columns=4096, WAY=way, BLOCK=4096)
         for way in ("atomic", "locks", "two_kernels")

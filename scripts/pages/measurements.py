@@ -72,7 +72,7 @@ def table(measured: list[Row], op: str) -> list[list[Any]]:
 
 def lost(measured: list[Row], ops: list[str]) -> list[list[Any]]:
     """The cases in which the best peer was faster than ours by more than two percent, the worst first; the head first."""
-    found = []
+    found: list[list[Any]] = []
     for op in ops:
         for (direction, shape, dtype), case in cases(measured, op).items():
             for timing, times in case.items():

@@ -1,4 +1,4 @@
-"""How wide the compiled loads of a softmax are, for lengths that 16, 8, 4 or nothing divides, and what the kernel is told of them."""
+"""How wide the compiled loads of a softmax are, for lengths that 16, 8, 4 or nothing divides."""
 import math
 import os
 import re

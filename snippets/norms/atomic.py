@@ -1,14 +1,18 @@
 """Backward of layer norm, first step: one row a program, dweight and dbias by atomic additions."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
+# --8<-- [start:imports]
 import triton
 import triton.language as tl
+# --8<-- [end:imports]
 
 # --8<-- [start:kernel]
 @triton.jit
@@ -34,7 +38,6 @@ def atomic_step_kernel(
 # --8<-- [end:kernel]
 
 
-# --8<-- [start:launch]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x, dy = torch.randn(2, 20, 300, device=device)
 weight = torch.randn(300, device=device)
@@ -48,4 +51,3 @@ expected = torch.ops.aten.native_layer_norm_backward(
 torch.testing.assert_close([dx, dweight, dbias], list(expected), rtol=1e-4, atol=1e-4)
 print("atomic additions: right")
 #> atomic additions: right
-# --8<-- [end:launch]

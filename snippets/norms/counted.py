@@ -19,7 +19,6 @@ def plain(x, weight, bias):
     return F.layer_norm(x, x.shape[-1:], weight, bias)
 
 
-# --8<-- [start:counted]
 CASES = {"odd": (8192, 5001), "128": (262144, 128), "1024": (512, 1024)}
 for case, (rows, columns) in CASES.items():
     for name, way in {"ours": layer_norm, "compile": torch.compile(plain, dynamic=False)}.items():
@@ -33,4 +32,3 @@ for case, (rows, columns) in CASES.items():
                 way(x, weight, bias)
                 torch.cuda.profiler.stop()
             print(f"{name}: {rows} rows of {columns}, {2 * x.nbytes:,} bytes at least")
-# --8<-- [end:counted]

@@ -1,7 +1,7 @@
 """The gradients of layer norm by formula, beside autograd's, in float64."""
+# --8<-- [start:gradient]
 import torch
 
-# --8<-- [start:gradient]
 x = torch.randn(20, 300, dtype=torch.float64, requires_grad=True)
 weight, bias = (torch.randn(300, dtype=torch.float64, requires_grad=True) for _ in range(2))
 dy = torch.randn(20, 300, dtype=torch.float64)

@@ -41,7 +41,6 @@ def lock_step_kernel(
 # --8<-- [end:kernel]
 
 
-# --8<-- [start:launch]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x, dy = torch.randn(2, 20, 300, device=device)
 weight = torch.randn(300, device=device)
@@ -58,4 +57,3 @@ expected = torch.ops.aten.native_layer_norm_backward(
 torch.testing.assert_close([dx, dweight, dbias], list(expected), rtol=1e-4, atol=1e-4)
 print("locks: right")
 #> locks: right
-# --8<-- [end:launch]

@@ -9,7 +9,6 @@ if not torch.cuda.is_available():
 
 from kernels.norm.backward import norm_backward_kernel
 
-# --8<-- [start:launch]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x, dy = torch.randn(2, 20, 300, device=device)
 weight = torch.randn(300, device=device)
@@ -26,4 +25,3 @@ expected = torch.ops.aten.native_layer_norm_backward(
 torch.testing.assert_close([dx, dweight, dbias], list(expected), rtol=1e-4, atol=1e-4)
 print("persistent programs: right")
 #> persistent programs: right
-# --8<-- [end:launch]

@@ -38,7 +38,6 @@ def column_step_kernel(
 # --8<-- [end:kernel]
 
 
-# --8<-- [start:launch]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x, dy = torch.randn(2, 20, 300, device=device)
 mean, rstd = x.mean(1), torch.rsqrt(x.var(1, correction=0) + 1e-5)
@@ -51,4 +50,3 @@ torch.testing.assert_close(dweight, (dy * normal).sum(0), rtol=1e-4, atol=1e-4)
 torch.testing.assert_close(dbias, dy.sum(0), rtol=1e-4, atol=1e-4)
 print("a second kernel for the columns: right")
 #> a second kernel for the columns: right
-# --8<-- [end:launch]

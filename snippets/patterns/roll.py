@@ -1,14 +1,18 @@
 """What goes wrong with % on negative offsets: rotate a row by one."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
+# --8<-- [start:imports]
 import triton
 import triton.language as tl
+# --8<-- [end:imports]
 
 
 # --8<-- [start:roll]

@@ -32,11 +32,9 @@ def row_sum(x):
 # --8<-- [end:kernel]
 
 
-# --8<-- [start:use]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 for n_columns in (1, 700, 2048, 10_000):
     x = torch.randn(9, n_columns, device=device)
     torch.testing.assert_close(row_sum(x), x.sum(dim=1), rtol=1e-4, atol=1e-4)
 print("row_sum agrees with PyTorch")
 #> row_sum agrees with PyTorch
-# --8<-- [end:use]

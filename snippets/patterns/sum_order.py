@@ -14,7 +14,6 @@ import triton.language as tl
 from kernels.tools.benchmark import keep
 
 
-# --8<-- [start:sum_order]
 @triton.jit
 def block_sum_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr, ATOMIC: tl.constexpr):
     pid = tl.program_id(0)
@@ -48,5 +47,4 @@ for way in (two_stage, atomic):
     figures[way.__name__] = len(results)
     print(f"{way.__name__}: {len(results)} different results in 100 runs,", end=" ")
     print(f"error at most {worst:.1e}")
-# --8<-- [end:sum_order]
 keep(figures=figures)

@@ -14,7 +14,6 @@ from kernels.reductions import histogram
 from kernels.reductions import max
 from kernels.reductions import sum
 
-# --8<-- [start:counted]
 WAYS = {"ours": histogram, "eager": torch.histc}
 for case, bins in (("1k", 1024), ("4k", 4096)):
     for name, way in WAYS.items():
@@ -26,10 +25,8 @@ for case, bins in (("1k", 1024), ("4k", 4096)):
             way(x, bins, 0.0, 1.0)
             torch.cuda.profiler.stop()
             print(f"{name}: {x.numel():,} numbers into {bins} bins, {x.nbytes:,} bytes at least")
-# --8<-- [end:counted]
 
 
-# --8<-- [start:shapes]
 SHAPES = {
     "few": (sum, torch.sum, (torch.rand(16, 2**22, device="cuda").bfloat16(), 1)),
     "col": (sum, torch.sum, (torch.rand(8192, 4096, device="cuda").bfloat16(), 0)),
@@ -45,4 +42,3 @@ for shape, (ours, theirs, given) in SHAPES.items():
             way(*given)
             torch.cuda.profiler.stop()
             print(f"{name}, {shape}: {given[0].nbytes:,} bytes at least")
-# --8<-- [end:shapes]

@@ -50,12 +50,18 @@ def test_the_search_knows_every_page(site):
     assert site_rules.unsearchable(site.site) == []
 
 
-def test_the_search_finds_prose_and_passes_over_listings(site):
-    entries = json.loads((site.site / "search" / "search_index.json").read_text(encoding="utf-8"))["docs"]
-    texts = {entry["location"]: entry["text"] for entry in entries}
+def test_the_search_reads_prose_and_listings_apart(site):
+    index = site.site / "search" / "search_index.json"
+    listed = index.with_name("listings.json")
+    texts = {entry["location"]: entry["text"] for entry in json.loads(index.read_text(encoding="utf-8"))["docs"]}
+    listings = json.loads(listed.read_text(encoding="utf-8"))
     assert [at for at, text in texts.items() if "<pre>" in text or "torch.testing.assert_close(" in text] == []
     assert any("tl.arange" in text for at, text in texts.items() if at.startswith("course/"))
-    assert max(map(len, texts.values())) < 10_000, "a table of numbers or a drawing's text came into the index"
+    assert any("torch.testing.assert_close(" in text for text in listings.values())
+    assert any("Windows" in text for at, text in listings.items() if at.startswith("reference/compatibility/"))
+    assert set(listings) <= set(texts) and "about/glossary/#atomic" in texts
+    assert max(map(len, texts.values())) < 10_000, "a drawing's text came into the index"
+    assert index.stat().st_size < 1_000_000 and listed.stat().st_size < 1_500_000
 
 
 @pytest.mark.parametrize("build", ["site", "zensical_site"])

@@ -1,5 +1,4 @@
-"""The recorded runs of *Masking*: a vector whose last block is not full, and tiles that stick out of a matrix below, on the right,
-and in both directions."""
+"""The recorded runs of *Masking*: a vector whose last block is not full, and tiles that stick out of a matrix."""
 
 from typing import Any
 
@@ -21,7 +20,7 @@ def tile() -> dict[str, Any]:
 
 
 def largest() -> dict[str, Any]:
-    x = torch.tensor([-3.0, -1.0, -2.0, -5.0, -4.0, -8.0, -9.0, -6.0, -7.0, -2.0])  # the program's
+    x = -1 - quarters(10).abs()  # below zero, so that a wrong filler would win
     out = torch.full((3,), float("nan"))
     return {
         "kernel": block_largest_kernel,

@@ -1,0 +1,81 @@
+// What readers type, and what the pages call it. One line a group; a word may be a phrase, and its ending does not count.
+// `a, b, c` stand for each other. In `a, b > c, d` who types a or b also finds c and d, and not the other way round.
+// Small words count for nothing: of `what runs where` only `runs` would be looked for, and found everywhere.
+// To add one, write a line, and put the query into tests/browser/queries.tsv, which says what it must find.
+
+export const SYNONYMS = `
+fp8, float8, 8-bit float, e4m3, e5m2
+int8, 8-bit
+int64, 64-bit, 32 bits, 2³¹
+fp16, bf16, bfloat16, float16, half precision, 16 bits
+tf32, fp32, float32
+quantize, quantization > 8-bit, precision
+mixed precision, amp > autocast
+overflow > 32 bits, 2³¹
+tma, tensor descriptor, make_tensor_descriptor, tensordescriptor
+block pointer, make_block_ptr > tensor descriptor
+rocm, amd, gfx942, mi300, hip
+rocm, amd, intel, xpu, macos, mac, windows, wsl > compatibility, what to install
+install, pip, requirements, supported, version > what to install, compatibility
+wsl, windows
+nvidia, gpu, card, a100, h100, b200, rtx > compatibility, know your hardware
+changed, release notes, upgrade > changelog, compatibility
+colab, notebook, jupyter, kaggle > lab
+exercise, practice > lab, puzzle
+start, begin, beginner, getting started, hello world, tutorial, learn, introduction, first steps > first kernel, start
+example, template, copy > pattern
+print, device_print, debug, debugger, breakpoint, pdb > interpreter, print, debug
+error, bug, wrong > mistake, goes wrong
+mask, out of bounds, oob, illegal memory access, cudaerrorillegaladdress, segfault > mask, access without a mask
+slow, slower, speed up, optimize, performance, bottleneck > profile, how fast, autotune
+profile, profiler, ncu, nsight, nsys, counter, proton
+benchmark, do_bench, timing, stopwatch, measure
+ptx, sass, assembly, machine code
+ttir, ttgir, llvm ir, intermediate representation, compiler output, lens
+num_stages, stage, pipelining, software pipeline
+num_warps, warp
+block size, block_size, tile size, block_m > autotune, block
+config, tune, tuning, autotune, autotuner
+cache, first call, recompile, jit > compile, first call
+spill, register spill, register pressure > register, spill
+race condition, data race > atomic, race, run in no order
+deadlock, hang, hangs, spin lock > programs wait, locks
+deterministic, nondeterministic, reproducible, bitwise, same bits
+different results, nondeterministic, not reproducible, results change > same bits, deterministic, run in no order, atomic
+attention, flash attention, sdpa, flashattention
+score_mod, block_mask, flex_attention > flexattention
+sliding window, window > window, flexattention
+matmul, gemm, mm, tl.dot, matrix multiplication, matrix product
+reduction, sum, reduce
+cumsum, prefix sum, scan, running sum
+gradient, backward, autograd, derivative
+norm, layernorm, layer norm, rmsnorm, rms norm
+rope, rotary, rotary embedding
+relu, gelu, silu, swiglu, geglu, activation
+rng, seed, random, dropout
+loss, nll > cross-entropy
+bank conflict, shared memory, smem, sram
+dram, global memory, hbm
+occupancy, resident > programs fit
+coalescing, coalesced, coalesced access, memory coalescing > neighbors in memory
+bandwidth, roofline, memory bound, compute bound, arithmetic intensity
+roofline, arithmetic intensity, memory bound > operations for each byte, two rates
+tensor core, wgmma, mma
+hopper, h100, h200, sm_90
+warp specialization, specialized warps, producer consumer
+persistent kernel, persistent programs
+split-k, splitk, stream-k > few tiles, splitting the last wave
+tolerance, allclose, accuracy, numerical error
+accurate, accuracy, rounding > precision, tolerance
+nan, inf, infinity
+custom op, custom operator, triton_op, library operator
+torch.compile, inductor, dynamo
+nn.module, module > layer, autograd in a model
+contiguous, stride, strided, transpose
+power of 2, power of two, next_power_of_2
+broadcast, expand_dims
+program_id, pid, grid, launch
+thread, threadidx, blockidx, cuda
+cite, citation, bibtex
+cutlass, cute, cublas, cudnn, gluon > tool
+`;

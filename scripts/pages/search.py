@@ -1,0 +1,56 @@
+"""What the search reads of a page: its prose, and apart from that the lines of its listings and tables.
+
+Most elements of a page are in its listings, drawings and tables, and the search's plugin would look at each. So `search_less`,
+which main.py calls, gives it a listing or a table as bare lines, and nothing of the rest that page_html.py marks. A word of the
+glossary becomes a section of its own.
+
+`part_listings` takes these lines out of the index, which every page loads, into a file that docs/assets/search/ loads with the
+first query. They weigh as much as the prose.
+"""
+
+import json
+import re
+from html import unescape
+from html.parser import HTMLParser
+from pathlib import Path
+
+MARKED = re.compile(r'<([a-z]+)(?: class="[^"]*")? data-search-exclude="".*?</\1>', re.DOTALL)
+TAG = re.compile(r"<[^>]*>")
+CELL = re.compile(r"</t[dh]>")
+LISTING = re.compile(r"<pre>(.*?)</pre>", re.DOTALL)
+DEFINED = re.compile(r'<dt id="([^"]+)">(.*?)</dt>', re.DOTALL)
+
+
+def bare(marked: re.Match[str]) -> str:
+    html, name = marked[0], marked[1]
+    if name == "pre":
+        return f"<pre>{TAG.sub('', html)}</pre>"
+    if name == "table":
+        rows = [TAG.sub("", CELL.sub(" ", row)).split() for row in html.split("</tr>")]
+        lines = (" ".join(word for word in row if re.search(r"[^\W\d]", word)) for row in rows)
+        return "<pre>" + "\n".join(dict.fromkeys(lines)) + "</pre>"
+    return ""
+
+
+def lighten(html: str) -> str:
+    return DEFINED.sub(r'<h3 id="\1">\2</h3>', MARKED.sub(bare, html))
+
+
+def search_less() -> None:
+    """Give the search's parser only what it finds something in."""
+    from material.plugins.search.plugin import Parser
+
+    Parser.feed = lambda parser, html: HTMLParser.feed(parser, lighten(html))
+
+
+def part_listings(site: Path) -> None:
+    index_file = site / "search" / "search_index.json"
+    index = json.loads(index_file.read_text(encoding="utf-8"))
+    listings = {}
+    for entry in index["docs"]:
+        lines = [line.strip() for listing in LISTING.findall(entry["text"]) for line in unescape(listing).splitlines()]
+        if any(lines):
+            listings[entry["location"]] = "\n".join(line for line in lines if line)
+        entry["text"] = LISTING.sub("", entry["text"]).strip()
+    for path, data in ((index_file, index), (index_file.with_name("listings.json"), listings)):
+        path.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")

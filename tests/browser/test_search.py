@@ -1,0 +1,130 @@
+"""What readers type, and what the search must find for it: queries.tsv says which headings, and which part of the site has it."""
+
+import csv
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+QUERIES = Path(__file__).with_name("queries.tsv")
+THERE = {"book"}  # the parts that are written; a query for another one must only do no harm
+# Put a stranger into the list of results, and wait until the theme has written the list anew.
+ASK = """async (queries) => {
+  const field = document.querySelector('[data-md-component=search-query]');
+  const list = document.querySelector('.md-search-result__list');
+  const found = [];
+  field.focus();
+  for (const query of queries) {
+    list.innerHTML = '<li id="before">';
+    field.value = query;
+    field.dispatchEvent(new KeyboardEvent('keyup', { bubbles: true }));
+    while (document.getElementById('before')) await new Promise((again) => setTimeout(again, 5));
+    found.push([...list.children].slice(0, 3).map((result) => {
+      const shown = [...result.querySelectorAll('h1, h2')].filter((heading) => !heading.closest('details:not([open])'));
+      return shown.map((heading) => heading.textContent);
+    }));
+  }
+  return found;
+}"""
+
+
+@pytest.fixture
+def ask(fresh, site):
+    """Ask on one page, where nothing may be complained of and no other host be called."""
+    page = fresh(None)
+    complaints, called = [], []
+    page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: called.append(request.url))
+    page.goto(site.url)
+    yield lambda *queries: dict(zip(queries, page.evaluate(ASK, queries), strict=True))
+    assert complaints == []
+    assert [url for url in called if not url.startswith(site.url)] == []
+
+
+def test_a_query_finds_what_answers_it(ask):
+    with QUERIES.open(encoding="utf-8", newline="") as file:
+        queries = list(csv.reader(file, delimiter="\t"))[1:]
+    found = ask(*(query for query, _, _ in queries))
+    missed = {
+        query: found[query]
+        for query, wanted, part in queries
+        if part in THERE and not any(re.search(wanted, heading, re.IGNORECASE) for result in found[query] for heading in result)
+    }
+    assert missed == {}
+
+
+def test_the_smallest_words_are_harmless(ask):
+    found = ask("to", "how", "mask", "how to mask", "how do I mask it?", "m")
+    assert all(found.values())
+    assert found["mask"] == found["how to mask"] == found["how do I mask it?"]
+
+
+def test_strange_queries_are_harmless(ask):
+    found = ask("torch.randn(2**28", "+mask", "-", '"', "title:", "<b>", "constructor", "__proto__", "a " * 500, "zebra")
+    assert found["+mask"] and not found["zebra"]
+
+
+def test_listings_come_with_the_first_query(site, fresh):
+    page = fresh(None)
+    called = []
+    page.on("request", lambda request: called.append(request.url.removeprefix(site.url)))
+    page.goto(site.url)
+    page.wait_for_load_state("networkidle")
+    assert "search/search_index.json" in called and "search/listings.json" not in called
+    page.evaluate(ASK, ["mask"])
+    assert "search/listings.json" in called
+
+
+DOCS = [
+    ("course/sums/", "Sums", "<p>Adding up.</p>"),
+    ("course/sums/#how", "How a row is summed", "<p>One program takes a row. Its <code>mask</code> ends it.</p>"),
+    ("course/sums/#in-short", "In short", "<p>Sums of a row.</p>"),
+    ("course/rows/", "Rows", "<p>Of &lt;numbers&gt;.</p>"),
+    ("reference/", "Sums", "<p>Adding up.</p>"),
+    ("course/descriptors/", "Who makes <code>TensorDescriptor</code>", "<p>The host.</p>"),
+]
+LISTINGS = {"course/rows/": "import triton\nptr = tl.make_block_ptr(x)\nValueError: shapes do not match: 3 and 4"}
+TRY = """async ([docs, listings, synonyms, queries]) => {
+  const { Engine } = await import(new URL("assets/search/engine.js", location));
+  const engine = new Engine(docs.map(([location, title, text]) => ({ location, title, text })), listings, synonyms);
+  return queries.map((query) => engine.search(query).items.flat().filter((item) => item.score > 0));
+}"""
+
+
+@pytest.fixture
+def small(fresh):
+    page = fresh("")
+    return lambda *queries: page.evaluate(TRY, [DOCS, LISTINGS, "tma, descriptor\nslow > rows", queries])
+
+
+@pytest.mark.parametrize(
+    "query, first",
+    [
+        ("sum", "course/sums/"),  # a lesson before the reference
+        ("sums of rows", "course/sums/#how"),  # two words in a heading before one
+        ("what is the mask of a row", "course/sums/#how"),
+        ("make_block_ptr", "course/rows/"),
+        ("block pointers ptr", "course/rows/"),
+        ("tl.make_block_ptr", "course/rows/"),
+        ("shapes do not match", "course/rows/"),
+        ("tensor descriptor", "course/descriptors/"),
+        ("TMA", "course/descriptors/"),
+        ("why is it slow", "course/rows/"),
+        ("descr", "course/descriptors/"),
+    ],
+)
+def test_what_comes_first(small, query, first):
+    [found] = small(query)
+    assert found[0]["location"] == first, json.dumps(found, indent=1)
+
+
+def test_a_result_shows_the_words_and_their_line(small):
+    sums, rows = small("mask", "numbers match")
+    assert "Its <mark>mask</mark> ends it." in sums[0]["text"] and sums[0]["terms"] == {"mask": True}
+    assert "Of &lt;<mark>numbers</mark>&gt;." in rows[0]["text"]
+
+
+def test_what_nobody_wrote_is_not_found(small):
+    assert small("zebra", "", "   ", "?") == [[], [], [], []]

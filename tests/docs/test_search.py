@@ -1,0 +1,38 @@
+"""What the search is given to read of a page."""
+
+import json
+
+from scripts.pages import search
+
+PAGE = """<h1 id="sums">Sums</h1><p>A <code>sum</code>.</p>
+<pre data-search-exclude=""><code><span class="k">if</span> a <span class="o">&lt;</span> 2:
+    tl.load(a)</code></pre>
+<svg class="chart" data-search-exclude=""><text>GB/s</text></svg>
+<table data-search-exclude=""><tr><th>Where</th><th>ms</th></tr><tr><td>Windows</td><td>1.25</td></tr></table>
+<dl><dt id="atomic">Atomic</dt><dd><p>Not interrupted.</p></dd></dl>"""
+
+
+def test_listings_and_tables_are_bare_lines_and_drawings_nothing():
+    light = search.lighten(PAGE)
+    assert "<pre>if a &lt; 2:\n    tl.load(a)</pre>" in light
+    assert "<pre>Where ms\nWindows\n</pre>" in light
+    assert "GB/s" not in light and "1.25" not in light
+
+
+def test_a_word_of_the_glossary_is_a_section():
+    assert '<h3 id="atomic">Atomic</h3><dd>' in search.lighten(PAGE)
+
+
+def test_listings_leave_the_index(tmp_path):
+    entries = [
+        {"location": "sums/", "title": "Sums", "text": "<p>A sum.</p> <pre>if a &lt; 2:\n\n    tl.load(a)</pre>  <pre>2³¹</pre>"},
+        {"location": "rows/", "title": "Rows", "text": "<p>Rows.</p><pre>\n</pre>"},
+    ]
+    (tmp_path / "search").mkdir()
+    index = tmp_path / "search" / "search_index.json"
+    index.write_text(json.dumps({"config": {"lang": ["en"]}, "docs": entries}), encoding="utf-8")
+    search.part_listings(tmp_path)
+    left = json.loads(index.read_text(encoding="utf-8"))
+    assert left["config"] == {"lang": ["en"]}
+    assert [entry["text"] for entry in left["docs"]] == ["<p>A sum.</p>", "<p>Rows.</p>"]
+    assert json.loads(index.with_name("listings.json").read_text(encoding="utf-8")) == {"sums/": "if a < 2:\ntl.load(a)\n2³¹"}
