@@ -1,5 +1,4 @@
-"""The recorded runs of *Masking*: a vector whose last block is not full, and tiles that stick out of a matrix below, on the right,
-and in both directions."""
+"""The recorded runs of *Masking*: a vector whose last block is not full, and tiles that stick out of a matrix."""
 
 from typing import Any
 
