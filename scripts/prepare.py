@@ -33,7 +33,6 @@ from scripts.provenance.inline import inline
 DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
 CSV_COLUMNS += ["bytes", "flops", "commit", "measured_at"]
-NAMED = re.compile(r'programs/([\w/-]+)\.py|data-program="([\w/-]+)"')  # how a page names a program
 HOME_SHOWS = ["traces/first_kernel/add.html", "charts/softmax_traffic.html"]
 TO_ROOT = "../../"  # every page that shows a chart or a trace lies two folders deep
 
@@ -48,26 +47,13 @@ def records_of(machine: str) -> list[dict[str, Any]]:
     return [record for _, record in records.all_records(machine)]
 
 
-def pages() -> dict[str, str]:
-    """The Markdown sources by the address of their page, without those that only machines write."""
-    found = {}
-    for path in sorted(DOCS.rglob("*.md")):
-        relative = path.relative_to(DOCS)
-        if relative.parts[0] not in ("generated", "baked", "programs", "data", "assets", "labs"):
-            address = relative.with_suffix("").as_posix().removesuffix("index")
-            found[address if not address or address.endswith("/") else f"{address}/"] = path.read_text(encoding="utf-8")
-    return found
-
-
 def write_programs() -> None:
     listed = []
     code = Code()
-    named = {address: {linked or copied for linked, copied in NAMED.findall(text)} for address, text in pages().items()}
     for name in programs.snippet_names():
         write_text(DOCS / "programs" / f"{name}.py", inline(name, code))
-        shown = [address for address, names in named.items() if name in names]
-        chapter = [address for address in shown if address]  # the home page shows programs of the chapters
-        listed.append({"path": f"programs/{name}.py", "page": (chapter or shown or [""])[0], "needs": programs.needs_of(name)})
+        page, _ = programs.shown_on().get(name, ("", ""))
+        listed.append({"path": f"programs/{name}.py", "page": page, "needs": programs.needs_of(name)})
     write_json(DOCS / "data" / "programs.json", listed)
 
 
