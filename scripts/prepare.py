@@ -25,6 +25,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import lab_pages
 from scripts.pages import peers as results
+from scripts.pages.blocks import Blocks
 from scripts.provenance import programs, records, sources
 from scripts.provenance.environment import measured_on, primary_machine
 from scripts.provenance.follow import Code, CodeError
@@ -55,6 +56,10 @@ def write_programs() -> None:
         page, _ = programs.shown_on().get(name, ("", ""))
         listed.append({"path": f"programs/{name}.py", "page": page, "needs": programs.needs_of(name)})
     write_json(DOCS / "data" / "programs.json", listed)
+    blocks = Blocks(code)
+    for address, text in programs.pages().items():
+        if found := blocks.of(address, text):
+            write_json(DOCS / "data" / "blocks" / f"{address.strip('/') or 'index'}.json", found)
 
 
 def write_text(path: Path, text: str) -> None:

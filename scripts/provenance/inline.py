@@ -23,14 +23,16 @@ MAY_IMPORT = re.compile(
 )
 
 BEGINS = "# The page's own part:"
-PACKAGES = ("torch", "triton", "numpy", "matplotlib")
+# What a program may import from elsewhere, and how it is called there; a whole file imports no library.
+PACKAGES = {"torch": "torch", "triton": "triton", "numpy": "numpy", "matplotlib": "matplotlib", "kernels": "blockwise-kernels"}
 PACKAGE = re.compile(rf"^ *(?:import|from) ({'|'.join(PACKAGES)})\b", re.MULTILINE)
 SWITCH = 'os.environ["TRITON_INTERPRET"] = "1"'
 HEAD = 3  # lines
 
 
-def import_line(node: ast.Import | ast.ImportFrom, alias: ast.alias) -> str:
-    return ast.unparse(type(node)(**{**dict(ast.iter_fields(node)), "names": [alias]}))
+def import_line(node: ast.Import | ast.ImportFrom, *aliases: ast.alias) -> str:
+    """An import of these names alone."""
+    return ast.unparse(type(node)(**{**dict(ast.iter_fields(node)), "names": [*aliases]}))
 
 
 def inline(name: str, code: Code | None = None) -> str:
@@ -80,7 +82,7 @@ def repeated(
             seen.update(block)
         new = [alias for alias in node.names if import_line(node, alias) not in seen or not only_imported(alias, parts)]
         if len(new) < len(node.names):
-            found[node] = [import_line(node, alias) for alias in new]
+            found[node] = [import_line(node, *new)] if new else []
         seen.update(import_line(node, alias) for alias in node.names)
     return found
 
@@ -109,7 +111,7 @@ def head(name: str, text: str, begins: str, root: Path) -> str:
 def needed(text: str, asked: str) -> str:
     """What a program needs, in words; `asked` is what its header says that it needs beyond a CPU."""
     imported = set(PACKAGE.findall(text))
-    found = ["Python 3.11 or newer", *(package for package in PACKAGES if package in imported)]
+    found = ["Python 3.11 or newer", *(called for package, called in PACKAGES.items() if package in imported)]
     found += [{"cuda": "a CUDA GPU"}.get(asked, f"a GPU of {asked}")] if asked else []
     words = " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
     alone = SWITCH in text and "numpy" not in imported

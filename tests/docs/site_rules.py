@@ -226,7 +226,7 @@ def bare_python(site: Path) -> list[str]:
 
 
 def programs_shown(document: Document) -> list[str]:
-    return [str(block["data-program"]) for block in document.content.select(".highlight[data-program]")]
+    return [str(block["data-program"]) for block in document.content.select(".language-python.highlight[data-program]")]
 
 
 def all_links(site: Path) -> set[tuple[str, str]]:
