@@ -2,8 +2,8 @@
 
     python scripts/prepare.py
 
-Reads snippets, kernels, pages and docs/baked; writes docs/programs, docs/data and docs/generated, which git
-ignores. The standard library alone; it runs no kernel.
+Reads snippets, kernels, pages and docs/baked; writes docs/programs, docs/data, docs/dist and docs/generated, which
+git ignores. The standard library alone, but for the library's wheel, which its build backend makes; it runs no kernel.
 """
 
 import csv
@@ -24,6 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import lab_pages
+from scripts.pages import dist
 from scripts.pages import peers as results
 from scripts.pages.blocks import Blocks
 from scripts.provenance import programs, records, sources
@@ -446,6 +447,10 @@ def write_others() -> dict[str, Any]:
     return found
 
 
+def write_dist() -> None:
+    dist.write(DOCS / "dist")
+
+
 def alone(write: Callable[[], Any]) -> Any:
     """Run in a process of its own."""
     gc.disable()  # a short run, which leaves little behind
@@ -455,19 +460,21 @@ def alone(write: Callable[[], Any]) -> Any:
 def write_all(meanwhile: Callable[[], None]) -> None:
     """The programs are half of the work, so two processes share it, and this one is free. Ctrl-C ends the two without a word."""
     with ProcessPoolExecutor(2, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL)) as beside:
-        programs_written, found = beside.submit(alone, write_programs), beside.submit(alone, write_others)
+        found, *written = (beside.submit(alone, write) for write in (write_others, write_programs, write_dist))
         meanwhile()
-        programs_written.result()
-        write_json(DOCS / "generated" / "figures.json", found.result() | {"programs": program_lines()})
+        for each in written:
+            each.result()
+        files = {"wheel": dist.wheel_name(), "sources": dist.sources_name()}
+        write_json(DOCS / "generated" / "figures.json", found.result() | {"programs": program_lines(), "dist": files})
 
 
 def main(meanwhile: Callable[[], None] = lambda: None) -> int:
     """Write all of it, and do `meanwhile` what needs none of it."""
-    for folder in ("programs", "data", "generated"):
+    for folder in ("programs", "data", "dist", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
     try:
         write_all(meanwhile)
-    except (records.RecordError, CodeError) as error:
+    except (records.RecordError, CodeError, dist.BuildError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -17,8 +17,9 @@ SWITCH = re.compile(r"""os\.environ\[["']TRITON_INTERPRET["']\] = ["']1["']""")
 WAYS_OUT = ("sys.exit(", "SystemExit")
 CHANGING = re.compile(r"\]\(|\b\w+[^_\W]_\(|\.backward\(")  # a launch, or a method that changes its tensor in place
 # An operator is known by a text: whatever calls torch.ops.tiny.plus needs what registers "tiny::plus".
-OPERATOR = re.compile(r"\btorch\.ops\.(\w+)")
-REGISTERED = re.compile(r"""["'](\w+)::|\bLibrary\(["'](\w+)""")
+OPERATORS = re.compile(r"\btorch\.ops\.\w+")
+REGISTERED = re.compile(r"""["'](\w+)::""")
+REGISTRY = re.compile(r"""\bLibrary\(["'](\w+)""")
 
 
 class Program:
@@ -29,23 +30,29 @@ class Program:
         self.functions = {node.name: node for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
         values = [node for node in body if not isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef)]
         self.values = union(names_of(node).may_bind for node in values)
+        self.also = {name: self.reads(node) for name, node in self.functions.items()}  # what reading a name reads as well
+        for node in values if self.registers else []:
+            registries = {f"torch.ops.{name}" for name in REGISTRY.findall(source(node))}
+            for name in names_of(node).binds:
+                self.also[name] = frozenset(registries | {*OPERATORS.findall(source(node))})
+                self.also |= {registry: frozenset({name}) for registry in registries}
         self.known: dict[ast.stmt, Names] = {}
+
+    def reads(self, node: ast.stmt) -> frozenset[str]:
+        """The names that a statement reads, and the registries of the operators that it calls."""
+        return names_of(node).reads | ({*OPERATORS.findall(source(node))} if self.registers else set())
 
     def names(self, node: ast.stmt) -> Names:
         """A statement's names; it also reads what the program's own functions read that it may call."""
         if node not in self.known:
-            own = names_of(node)
-            reads, waiting = set(own.reads), list(own.reads)
+            reads, waiting = set(self.reads(node)), [*self.reads(node)]
             while waiting:
-                function = self.functions.get(waiting.pop())
-                new = names_of(function).reads - reads if function else frozenset[str]()
+                new = self.also.get(waiting.pop(), frozenset()) - reads
                 reads |= new
                 waiting += new
-            may_bind = own.may_bind
-            if self.registers:
-                reads |= {f"torch.ops.{name}" for name in OPERATOR.findall(source(node))}
-                may_bind |= {f"torch.ops.{name}" for names in REGISTERED.findall(source(node)) for name in names if name}
-            self.known[node] = Names(frozenset(reads), own.binds, may_bind)
+            names, said = names_of(node), source(node) if self.registers else ""
+            registries = {f"torch.ops.{name}" for name in (*REGISTERED.findall(said), *REGISTRY.findall(said))}
+            self.known[node] = Names(frozenset(reads), names.binds, names.may_bind | registries)
         return self.known[node]
 
     def needed(self, shown: set[ast.stmt], switch: bool = True) -> tuple[set[ast.stmt], set[str]]:
@@ -94,9 +101,11 @@ class Program:
 
     def changes(self, node: ast.stmt, called: str, live: set[str]) -> bool:
         """Whether a call for its own sake may change what is read. One of a module's that names no value is about the process."""
-        if called == "print" or "assert" in called:
+        if called == "print" or "assert" in called or called.endswith("opcheck"):
             return called == "print" and self.touches(node, live) and self.alters(node)
         root, _, method = called.partition(".")
+        if method and root in self.functions:
+            return root in live  # as an operator's function is told its gradient
         if self.names(node).reads & self.values or root in self.functions:
             return self.touches(node, live)
         return bool(method)

@@ -68,6 +68,12 @@ CASES = {
         "y = torch.ops.tiny.plus()  # shown\n",
         "@triton_op('tiny::plus'); y = torch.ops.tiny.plus()",
     ),
+    "all of a registry, and what a function is told": (
+        "tiny = Library('tiny')\ntiny.define('plus')\nplus = torch.ops.tiny.plus\nregister('tiny::plus', lib=tiny)\n"
+        "def f():\n    return plus()\nf.told(1)\ng.told(2)\nf()  # shown\n",
+        "tiny = Library('tiny'); tiny.define('plus'); plus = torch.ops.tiny.plus; register('tiny::plus', lib=tiny); "
+        "def f():; f.told(1); g.told(2); f()",
+    ),
     "nothing below": ("x = 1\nprint(x)  # shown\nx.add_(1)\ny = x\n", "x = 1; print(x)"),
 }
 
