@@ -25,7 +25,7 @@ PATTERNS: dict[str, dict[str, str]] = {
     "matmul": {
         "name": "Plain matmul",
         "program": "cuda/tensor_cores",
-        "chapter": "course/cuda/#on-tensor-cores",
+        "chapter": "deeper/cuda-tensor-cores/",
         "case": "beside_product fwd 8192x8192x8192 bf16",
     },
     "epilogue": {
@@ -43,7 +43,7 @@ PATTERNS: dict[str, dict[str, str]] = {
     "softmax": {
         "name": "Softmax",
         "program": "cuda/softmax",
-        "chapter": "course/cuda/#softmax",
+        "chapter": "deeper/cuda-softmax/",
         "case": "beside_softmax fwd 16384x4096 bf16",
     },
     "norm": {
