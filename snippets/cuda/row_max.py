@@ -1,7 +1,5 @@
 """The sum of every row becomes its maximum, in Triton and in CUDA C++: the same result, and the lines that change in each."""
-# --8<-- [start:inspect]
 import inspect
-# --8<-- [end:inspect]
 import os
 
 import torch
@@ -62,20 +60,20 @@ extern "C" int launch(const float* x, float* out, int64_t rows, int64_t columns,
 """
 
 
-# --8<-- [start:count]
-triton_text = inspect.getsource(beside_row_max_kernel.fn)
-print("lines with infinity or a maximum in Triton:", sum("inf" in line or "tl.max" in line for line in triton_text.splitlines()))
-#> lines with infinity or a maximum in Triton: 2
-print("lines with infinity or a maximum in CUDA C++:", sum("INF" in line or "fmax" in line for line in CUDA.splitlines()))
-#> lines with infinity or a maximum in CUDA C++: 5
-
+# --8<-- [start:check]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 torch.manual_seed(0)
 x, largest = torch.randn(3, 1000, device=device) - 9, torch.empty(3, device=device)
 beside_row_max_kernel[(3,)](x, largest, 1000, BLOCK=1024)
 print("right, with every number below zero:", torch.equal(largest, x.amax(dim=1)))
 #> right, with every number below zero: True
-# --8<-- [end:count]
+# --8<-- [end:check]
+
+triton_text = inspect.getsource(beside_row_max_kernel.fn)
+print("lines with infinity or a maximum in Triton:", sum("inf" in line or "tl.max" in line for line in triton_text.splitlines()))
+#> lines with infinity or a maximum in Triton: 2
+print("lines with infinity or a maximum in CUDA C++:", sum("INF" in line or "fmax" in line for line in CUDA.splitlines()))
+#> lines with infinity or a maximum in CUDA C++: 5
 
 library, built = build(CUDA, times=1)
 if library:
