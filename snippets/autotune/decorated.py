@@ -37,7 +37,7 @@ clock = None if torch.cuda.is_available() else wall_clock  # None: Triton's own,
     do_bench=clock,
 )
 @triton.jit
-def scale_kernel(x_ptr, y_ptr, n, factor, BLOCK: tl.constexpr):
+def tuned_scale(x_ptr, y_ptr, n, factor, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets, mask=offsets < n)
     tl.store(y_ptr + offsets, x * factor, mask=offsets < n)
@@ -49,7 +49,7 @@ def scale(x, factor):
     def grid(meta):
         return (triton.cdiv(n, meta["BLOCK"]),)
 
-    scale_kernel[grid](x, y, n, factor)
+    tuned_scale[grid](x, y, n, factor)
     return y
 # --8<-- [end:kernel]
 
@@ -65,12 +65,12 @@ for what, given, factor in [
     ("in float16", x.half(), 2.0),
 ]:
     assert torch.equal(scale(given, factor), given * factor)
-    print(f"{what:15} searches so far: {len(scale_kernel.cache)}")
+    print(f"{what:15} searches so far: {len(tuned_scale.cache)}")
     #> first call      searches so far: 1
     #> the same again  searches so far: 1
     #> another factor  searches so far: 1
     #> half as long    searches so far: 2
     #> in float16      searches so far: 3
-print(list(scale_kernel.cache)[-1])
+print(list(tuned_scale.cache)[-1])
 #> (10000, 'torch.float16', 'torch.float16')
 # --8<-- [end:calls]
