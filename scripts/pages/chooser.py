@@ -25,37 +25,37 @@ PATTERNS: dict[str, dict[str, str]] = {
     "matmul": {
         "name": "Plain matmul",
         "program": "cuda/tensor_cores",
-        "chapter": "deeper/cuda-tensor-cores/",
+        "chapter": "deeper/cuda-tensor-cores/#a-product-on-tensor-cores-in-both-languages",
         "case": "beside_product fwd 8192x8192x8192 bf16",
     },
     "epilogue": {
         "name": "Matmul with an epilogue",
         "program": "tools/epilogue",
-        "chapter": "deeper/tools-epilogue/",
+        "chapter": "deeper/tools-epilogue/#a-linear-layer-with-gelu-with-every-tool",
         "case": "tool_epilogue fwd 8192x4096x4096 bf16",
     },
     "chain": {
         "name": "Element-wise chain",
         "program": "tools/chain",
-        "chapter": "deeper/tools-chain/",
+        "chapter": "deeper/tools-chain/#a-chain-of-steps-with-every-tool",
         "case": "tool_chain fwd 16384x4096 bf16",
     },
     "softmax": {
         "name": "Softmax",
         "program": "cuda/softmax",
-        "chapter": "deeper/cuda-softmax/",
+        "chapter": "deeper/cuda-softmax/#softmax-in-both-languages",
         "case": "beside_softmax fwd 16384x4096 bf16",
     },
     "norm": {
         "name": "Norm with backward",
         "program": "tools/norm",
-        "chapter": "deeper/tools-norm/",
+        "chapter": "deeper/tools-norm/#a-norm-with-its-gradients-with-every-tool",
         "case": "tool_norm bwd 16384x4096 bf16",
     },
     "irregular": {
         "name": "Irregular access",
         "program": "tools/bags",
-        "chapter": "deeper/tools-bags/",
+        "chapter": "deeper/tools-bags/#an-irregular-access-with-every-tool",
         "case": "tool_bags fwd 65536 bags fp32",
     },
 }
