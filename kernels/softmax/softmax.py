@@ -138,6 +138,7 @@ def softmax_backward(y: torch.Tensor, dy: torch.Tensor, dim: int) -> torch.Tenso
     return restore_shape(dx, y, dim)
 
 
+# --8<-- [start:function]
 class Softmax(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, dim):
@@ -153,6 +154,7 @@ class Softmax(torch.autograd.Function):
             # Somebody differentiates this gradient in turn: PyTorch's own operations know how.
             return y * (dy - (y * dy).sum(ctx.dim, keepdim=True)), None
         return softmax_backward(y, dy, ctx.dim), None
+# --8<-- [end:function]
 
 
 def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:

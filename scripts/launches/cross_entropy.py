@@ -94,6 +94,20 @@ SPECIMENS += [
         BLOCK=1024,
     ),
     called(
+        "snippets/cross_entropy/look.py:scale_unless_one_kernel",
+        **{name: "*fp32" for name in ("dx_ptr", "dloss_ptr")},
+        n_elements=6000,
+        BLOCK=1024,
+    ),
+    called(
+        "snippets/cross_entropy/walk_back.py:walk_back_kernel",
+        **{name: "*fp32" for name in ("x_ptr", "loss_ptr", "dx_ptr")},
+        target_ptr="*i64",
+        n_rows=6,
+        n_classes=5000,
+        BLOCK=1024,
+    ),
+    called(
         "snippets/cross_entropy/label_smoothing.py:smoothed_loss_kernel",
         x_ptr="*fp32",
         target_ptr="*i64",

@@ -1,7 +1,9 @@
 """Under autocast PyTorch chooses the dtype of its own operations. A Function of yours has to say what it wants."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

@@ -1,7 +1,9 @@
 """gradcheck on a kernel that knows no float64, and on one with a mistake planted in its backward pass."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

@@ -1,7 +1,9 @@
 """What autograd notices when a tensor that it keeps is overwritten, and what it cannot notice."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

@@ -1,14 +1,18 @@
 """The pattern with x * exp(-|x|) in it and, on a GPU, a small transformer that is trained with it and with kernels.softmax."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
+# --8<-- [start:triton]
 import triton
 import triton.language as tl
+# --8<-- [end:triton]
 
 from kernels.tools.benchmark import keep
 from kernels.softmax import softmax

@@ -1,7 +1,9 @@
 """Differentiating twice: what a backward kernel loses in silence, and what once_differentiable does not see."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

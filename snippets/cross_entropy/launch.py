@@ -43,3 +43,14 @@ torch.testing.assert_close(loss, expected)
 print("rows:", len(loss), "numbers stored:", loss.numel())
 #> rows: 6 numbers stored: 6
 # --8<-- [end:launch]
+
+
+# --8<-- [start:out_of_range]
+target[1] = 1000  # the classes are 0 to 999
+loss_kernel[(6,)](logits, target, loss, 1000, BLOCK=1024)
+print("a loss like any other:", 0 < loss[1].item() < 20)
+#> a loss like any other: True
+wrong = logits[1].logsumexp(0) - logits[2, 0]  # the first logit of the next row
+print("the neighbor's logit:", torch.allclose(loss[1], wrong))
+#> the neighbor's logit: True
+# --8<-- [end:out_of_range]

@@ -1,6 +1,8 @@
 """What PyTorch's cross-entropy reads and writes for a language model's logits, operation by operation."""
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 # --8<-- [start:passes]
 import torch.nn.functional as F

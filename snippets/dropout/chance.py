@@ -1,7 +1,9 @@
 """What chance allows a mask of dropout, and what the library's mask does."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

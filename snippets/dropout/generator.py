@@ -1,7 +1,9 @@
 """Seeds from PyTorch's generator: what torch.manual_seed decides, and what it does not."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

@@ -44,3 +44,36 @@ print(one_each(x, 0.5, seed=7).int().tolist())
 print(one_each(x, 0.5, seed=8).int().tolist())
 #> [2, 2, 0, 2, 0, 0, 2, 2]
 # --8<-- [end:seeds]
+
+
+# --8<-- [start:function]
+class SeededDropout(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, p, seed):
+        ctx.p, ctx.seed = p, seed  # two numbers, in place of a mask
+        return one_each(x, p, seed)
+
+    @staticmethod
+    def backward(ctx, dy):
+        return one_each(dy.contiguous(), ctx.p, ctx.seed), None, None
+
+
+x = torch.randn(1000, device=device, requires_grad=True)
+y = SeededDropout.apply(x, 0.5, 7)
+(dx,) = torch.autograd.grad(y, x, torch.ones_like(x))
+print("the same elements are zero:", torch.equal(dx == 0, y == 0))
+#> the same elements are zero: True
+print("the others:", dx[dx != 0].unique().tolist())
+#> the others: [2.0]
+# --8<-- [end:function]
+
+# --8<-- [start:shared]
+x = torch.ones(4096, device=device)
+once = one_each(x, 0.5, seed=7)
+twice = one_each(once, 0.5, seed=7)  # meant to drop half of what was left
+print("left:", int((twice != 0).sum()), "of", int((once != 0).sum()))
+#> left: 2077 of 2077
+twice = one_each(once, 0.5, seed=8)
+print("left:", int((twice != 0).sum()), "of", int((once != 0).sum()))
+#> left: 996 of 2077
+# --8<-- [end:shared]

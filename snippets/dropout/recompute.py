@@ -1,7 +1,9 @@
 """The backward pass draws the mask again: nothing is kept for it but the seed."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

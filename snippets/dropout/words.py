@@ -1,17 +1,21 @@
 """Draw four numbers from one counter with the library's Philox, and compare them with Triton's own."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
 
-# --8<-- [start:words]
+# --8<-- [start:triton]
 import triton
 import triton.language as tl
+# --8<-- [end:triton]
 
+# --8<-- [start:words]
 from kernels.dropout.philox import philox_words
 
 

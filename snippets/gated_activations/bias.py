@@ -1,7 +1,9 @@
 """GELU with a bias, and both gradients, beside PyTorch's."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

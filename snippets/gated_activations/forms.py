@@ -1,7 +1,9 @@
 """GELU by the error function and by its approximation: how far they are apart."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

@@ -1,7 +1,9 @@
 """A gate and an up that are the halves of one matrix are read where they lie."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

@@ -1,7 +1,9 @@
 """Queries as a projection leaves them go in and come out without a copy."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

@@ -1,7 +1,9 @@
 """What the plain PyTorch form reads and writes, operation by operation."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

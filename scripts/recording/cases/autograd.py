@@ -4,8 +4,8 @@ from typing import Any
 
 import torch
 
-from kernels.softmax.softmax import softmax_backward_kernel
 from scripts.recording.cases import quarters
+from snippets.autograd.pair import row_gradient_kernel
 
 
 def backward() -> dict[str, Any]:
@@ -13,8 +13,8 @@ def backward() -> dict[str, Any]:
     dy = quarters(2, 6)
     dx = torch.full_like(y, float("nan"))
     return {
-        "kernel": softmax_backward_kernel,
-        "launch": lambda: softmax_backward_kernel[(2,)](y, dy, dx, 6, 6, 6, 6, BLOCK=8),
+        "kernel": row_gradient_kernel,
+        "launch": lambda: row_gradient_kernel[(2,)](y, dy, dx, 6, BLOCK=8),
         "tensors": {"y": y, "dy": dy, "dx": dx},
     }
 

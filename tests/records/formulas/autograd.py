@@ -13,11 +13,10 @@ def backward(program: int) -> Iterator[Step]:
     yield "row", program
     yield "columns", columns
     yield "mask", mask
-    yield "dy_ptrs", offsets
+    yield "offsets", offsets
     yield "load y", offsets, mask
     yield "load dy", offsets, mask
     yield ("sum",)
-    yield "load dy", offsets, mask
     yield "store dx", offsets, mask
 
 
