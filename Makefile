@@ -27,7 +27,7 @@ test-matrix: .venv/test/ready $(patsubst pins/%.txt,.venv/%/ready,$(wildcard pin
 
 lighthouse: .venv/site/ready ; npm install --silent --prefix scripts && node scripts/lighthouse.mjs
 
-clean: ; rm -rf build site docs/programs docs/data docs/generated
+clean: ; rm -rf build site docs/programs docs/data docs/dist docs/generated
 
 .venv/test/ready: pins/site.txt pins/bare.txt
 

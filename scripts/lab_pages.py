@@ -1,34 +1,36 @@
-"""What readers get of a lab: two notebooks and a page, made from its source and from the record of its run.
+"""What readers get of a lab: notebooks and a page, made from its source and from the record of its run.
 
     python scripts/lab_pages.py      write the learners' notebooks, docs/labs/<name>.ipynb
 
 The learner's notebook has no outputs and is committed, because cloud notebooks open it where it lies in the repository. The
-solved one and the page, a notebook in Markdown, are written by scripts/prepare.py, with the outputs of the GPU that mkdocs.yml
-names, or of the CPU where there is no such record. The standard library alone.
+same with the address of the site that is built, the solved one and the page, a notebook in Markdown, are written by
+scripts/prepare.py, with the outputs of the GPU that mkdocs.yml names, or of the CPU where there is no such record. The standard
+library alone.
 """
 
 import html
 import json
+import os
 import re
 import sys
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from scripts.pages import dist
 from scripts.provenance import records
 from scripts.provenance.labs import INSTALL, SOURCES, Cell, cells_of, is_of_these_cells, names, version
 
 SETTINGS = records.ROOT / "mkdocs.yml"
 LINK = re.compile(r"\]\((?P<path>[\w./-]+)\.md(?P<anchor>#[\w-]+)?\)")
-FROM_A_CHECKOUT = "# `kernels` is the library of this project: run `pip install .` in its folder first.\n"
-FROM_THE_REPOSITORY = """import importlib.util, os, subprocess, sys, tempfile
+FETCHED = """import importlib.util, os, subprocess, sys, tempfile
 
 # Where the library of this project is not installed, as on a cloud notebook, it is fetched into a folder of its own.
 found = importlib.util.find_spec("kernels")
 if not (found and found.origin and os.path.isdir(os.path.join(os.path.dirname(found.origin), "labs"))):
     folder = tempfile.mkdtemp()
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder]
-    subprocess.run([*pip, "git+{repository}"], check=True)
+    subprocess.run([*pip, "{library}"], check=True)
     sys.path.insert(0, folder)
 
 """
@@ -55,8 +57,19 @@ def repository() -> str:
     return setting(r'^  repository: "(.*)"$')
 
 
-def site_url() -> str:
+def default_url() -> str:
+    """The address of the site that mkdocs.yml gives where the environment gives none."""
     return setting(r'^site_url: .*"(\S+/)"')
+
+
+def site_url() -> str:
+    """The address of the site that is being built."""
+    given = os.environ.get("SITE_URL")
+    return f"{given.rstrip('/')}/" if given else default_url()
+
+
+def wheel(site: str) -> str:
+    return f"{site}dist/{dist.wheel_name()}"
 
 
 def with_links(text: str, base: str) -> str:
@@ -70,10 +83,9 @@ def with_links(text: str, base: str) -> str:
     return LINK.sub(linked, text)
 
 
-def with_install(text: str) -> str:
-    """A setup cell that sees to it that the library can be imported."""
-    lines = FROM_THE_REPOSITORY.replace("{repository}", repository()) if repository() else FROM_A_CHECKOUT
-    return text.replace(INSTALL, lines)
+def with_install(text: str, library: str) -> str:
+    """A setup cell that sees to it that the library can be imported; `library` is what pip is given."""
+    return text.replace(INSTALL, FETCHED.replace("{library}", library))
 
 
 def record_of(name: str) -> dict[str, Any] | None:
@@ -94,13 +106,13 @@ def outputs_of(record: dict[str, Any] | None) -> list[str]:
     return ["\n".join(cell["output"]) for cell in record["cells"]] if record else []
 
 
-def notebook(name: str, cells: list[Cell], outputs: list[str] | None = None) -> dict[str, Any]:
-    """Cells as a notebook of format 4.5, its code cells with these outputs."""
+def notebook(name: str, cells: list[Cell], site: str, library: str, outputs: list[str] | None = None) -> dict[str, Any]:
+    """Cells as a notebook of format 4.5, its code cells with these outputs, for readers of the site at this address."""
     made: list[dict[str, Any]] = []
     waiting = iter(outputs or [])
     for number, cell in enumerate(cells):
         tags = {"tags": [cell.tag]} if cell.tag else {}
-        text = with_links(cell.text, site_url()) if cell.markdown else with_install(cell.text)
+        text = with_links(cell.text, site) if cell.markdown else with_install(cell.text, library)
         entry = {"cell_type": "markdown" if cell.markdown else "code", "id": f"{name}-{number}", "metadata": tags}
         made.append(entry | {"source": text.splitlines(keepends=True)})
         if not cell.markdown:
@@ -112,7 +124,7 @@ def notebook(name: str, cells: list[Cell], outputs: list[str] | None = None) -> 
 
 
 def files(name: str) -> str:
-    links = {f"{name}.ipynb": "this lab as a notebook", f"{name}-solved.ipynb": "solved", f"{name}.py": "its source"}
+    links = {f"{name}-unsolved.ipynb": "this lab as a notebook", f"{name}-solved.ipynb": "solved", f"{name}.py": "its source"}
     return f'<p class="files">Download: {" · ".join(link(*each) for each in links.items())}</p>'
 
 
@@ -130,7 +142,7 @@ def page(name: str) -> str:
             text = with_solved_output(cell.text, printed, where) if cell.tag == "solution" else cell.text
             parts.append(region(with_links(text, "../../")))
             continue
-        parts.append(f"```python\n{with_install(cell.text)}\n```")
+        parts.append(f"```python\n{with_install(cell.text, wheel(site_url()))}\n```")
         printed = next(outputs, "")
         if printed and cell.tag not in ("exercise", "check"):
             parts.append(region(f"It prints, on {where}:\n\n{output(printed)}"))
@@ -167,8 +179,16 @@ def checked(record: dict[str, Any]) -> str:
 
 
 def learners(name: str) -> str:
-    """The learner's notebook as its file holds it."""
-    return as_json(notebook(name, version(cells_of(name), False)))
+    """The learner's notebook as its file in the repository holds it."""
+    site = default_url()
+    library = f"git+{repository()}" if repository() else wheel(site)
+    return as_json(notebook(name, version(cells_of(name), False), site, library))
+
+
+def published(name: str, is_solved: bool) -> str:
+    """A notebook as the site has it, from which the library comes, too."""
+    outputs = outputs_of(record_of(name)) if is_solved else None
+    return as_json(notebook(name, version(cells_of(name), is_solved), site_url(), wheel(site_url()), outputs))
 
 
 def as_json(book: dict[str, Any]) -> str:
@@ -176,10 +196,10 @@ def as_json(book: dict[str, Any]) -> str:
 
 
 def write() -> None:
-    """Write every lab's page and solved notebook."""
+    """Write every lab's page and the notebooks that it offers."""
     for name in names():
-        book = notebook(name, version(cells_of(name), True), outputs_of(record_of(name)))
-        records.write_text(SOURCES / f"{name}-solved.ipynb", as_json(book))
+        records.write_text(SOURCES / f"{name}-unsolved.ipynb", published(name, False))
+        records.write_text(SOURCES / f"{name}-solved.ipynb", published(name, True))
         records.write_text(SOURCES / f"{name}.md", page(name))
 
 

@@ -2,8 +2,8 @@
 
     python scripts/prepare.py
 
-Reads snippets, kernels, pages and docs/baked; writes docs/programs, docs/data and docs/generated, which git
-ignores. The standard library alone; it runs no kernel.
+Reads snippets, kernels, pages and docs/baked; writes docs/programs, docs/data, docs/dist and docs/generated, which
+git ignores. The standard library alone, but for the library's wheel, which its build backend makes; it runs no kernel.
 """
 
 import csv
@@ -24,7 +24,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import lab_pages
+from scripts.pages import dist
 from scripts.pages import peers as results
+from scripts.pages.blocks import Blocks
 from scripts.provenance import programs, records, sources
 from scripts.provenance.environment import measured_on, primary_machine
 from scripts.provenance.follow import Code, CodeError
@@ -33,7 +35,6 @@ from scripts.provenance.inline import inline
 DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
 CSV_COLUMNS += ["bytes", "flops", "commit", "measured_at"]
-NAMED = re.compile(r'programs/([\w/-]+)\.py|data-program="([\w/-]+)"')  # how a page names a program
 HOME_SHOWS = ["traces/first_kernel/add.html", "charts/softmax_traffic.html"]
 TO_ROOT = "../../"  # every page that shows a chart or a trace lies two folders deep
 
@@ -48,27 +49,18 @@ def records_of(machine: str) -> list[dict[str, Any]]:
     return [record for _, record in records.all_records(machine)]
 
 
-def pages() -> dict[str, str]:
-    """The Markdown sources by the address of their page, without those that only machines write."""
-    found = {}
-    for path in sorted(DOCS.rglob("*.md")):
-        relative = path.relative_to(DOCS)
-        if relative.parts[0] not in ("generated", "baked", "programs", "data", "assets", "labs"):
-            address = relative.with_suffix("").as_posix().removesuffix("index")
-            found[address if not address or address.endswith("/") else f"{address}/"] = path.read_text(encoding="utf-8")
-    return found
-
-
 def write_programs() -> None:
     listed = []
     code = Code()
-    named = {address: {linked or copied for linked, copied in NAMED.findall(text)} for address, text in pages().items()}
     for name in programs.snippet_names():
         write_text(DOCS / "programs" / f"{name}.py", inline(name, code))
-        shown = [address for address, names in named.items() if name in names]
-        chapter = [address for address in shown if address]  # the home page shows programs of the chapters
-        listed.append({"path": f"programs/{name}.py", "page": (chapter or shown or [""])[0], "needs": programs.needs_of(name)})
+        page, _ = programs.shown_on().get(name, ("", ""))
+        listed.append({"path": f"programs/{name}.py", "page": page, "needs": programs.needs_of(name)})
     write_json(DOCS / "data" / "programs.json", listed)
+    blocks = Blocks(code)
+    for address, text in programs.pages().items():
+        if found := blocks.of(address, text):
+            write_json(DOCS / "data" / "blocks" / f"{address.strip('/') or 'index'}.json", found)
 
 
 def write_text(path: Path, text: str) -> None:
@@ -455,6 +447,10 @@ def write_others() -> dict[str, Any]:
     return found
 
 
+def write_dist() -> None:
+    dist.write(DOCS / "dist")
+
+
 def alone(write: Callable[[], Any]) -> Any:
     """Run in a process of its own."""
     gc.disable()  # a short run, which leaves little behind
@@ -464,19 +460,21 @@ def alone(write: Callable[[], Any]) -> Any:
 def write_all(meanwhile: Callable[[], None]) -> None:
     """The programs are half of the work, so two processes share it, and this one is free. Ctrl-C ends the two without a word."""
     with ProcessPoolExecutor(2, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL)) as beside:
-        programs_written, found = beside.submit(alone, write_programs), beside.submit(alone, write_others)
+        found, *written = (beside.submit(alone, write) for write in (write_others, write_programs, write_dist))
         meanwhile()
-        programs_written.result()
-        write_json(DOCS / "generated" / "figures.json", found.result() | {"programs": program_lines()})
+        for each in written:
+            each.result()
+        files = {"wheel": dist.wheel_name(), "sources": dist.sources_name()}
+        write_json(DOCS / "generated" / "figures.json", found.result() | {"programs": program_lines(), "dist": files})
 
 
 def main(meanwhile: Callable[[], None] = lambda: None) -> int:
     """Write all of it, and do `meanwhile` what needs none of it."""
-    for folder in ("programs", "data", "generated"):
+    for folder in ("programs", "data", "dist", "generated"):
         shutil.rmtree(DOCS / folder, ignore_errors=True)
     try:
         write_all(meanwhile)
-    except (records.RecordError, CodeError) as error:
+    except (records.RecordError, CodeError, dist.BuildError) as error:
         print(error, file=sys.stderr)
         return 1
     return 0

@@ -1,34 +1,67 @@
-// Lets the copy button of a block that belongs to a program copy the whole program, not the block.
+// Gives a block of a program two copy buttons: one for what the block shows with what that needs, one for the whole file. Each
+// says how much that is. C++ that is a part of a program, and a cell of a lab, say what their button gives.
 
 const root = new URL("..", import.meta.url);
-const sources = new Map();
+const loaded = new Map();
 
-function source(name) {
-  if (!sources.has(name)) {
-    const read = fetch(new URL(`programs/${name}.py`, root)).then((answer) => {
-      if (!answer.ok) throw new Error(`${answer.status} ${name}`);
-      return answer.text();
+function load(path) {
+  if (!loaded.has(path)) {
+    const read = fetch(new URL(path, root)).then((answer) => {
+      if (!answer.ok) throw new Error(`${answer.status} ${path}`);
+      return path.endsWith(".json") ? answer.json() : answer.text();
     });
-    sources.set(name, read.catch(() => void sources.delete(name)));
+    loaded.set(path, read.catch(() => void loaded.delete(path)));
   }
-  return sources.get(name);
+  return loaded.get(path);
 }
 
-async function attach(button) {
-  const text = await source(button.closest("[data-program]").dataset.program);
-  const label = text === undefined ? "Copy this block (the whole file could not be loaded)" : "Copy the whole file";
-  if (text !== undefined) button.dataset.clipboardText = text;
+// What stands on the button is short, and what is said of it is whole.
+function name(button, what, text, more = "") {
+  const count = text?.trimEnd().split("\n").length;
+  const label = `Copy ${what}${count ? ` · ${count} ${count === 1 ? "line" : "lines"}` : ""}${more}`;
+  button.textContent = count ? `${what} · ${count}` : what;
   button.title = label;
   button.setAttribute("aria-label", label);
+}
+
+const codeOf = (block) => block.querySelector("code").textContent;
+
+async function nameBlock(button, block) {
+  const { program } = block.dataset;
+  if (!block.matches(".language-python")) return name(button, "this C++", codeOf(block), ` (part of ${program}.py)`);
+  name(button, "this block");
+  const page = location.pathname.slice(root.pathname.length).replace(/\/?(index\.html)?$/, "") || "index";
+  const number = [...document.querySelectorAll(".language-python.highlight[data-program]")].indexOf(block);
+  const found = (await load(`data/blocks/${page}.json`))?.[number];
+  const text = found?.program === program ? found.text : undefined;
+  if (text) button.dataset.clipboardText = text;
+  name(button, "this block", text, text ? "" : " as it is shown (what it needs could not be loaded)");
+}
+
+async function addWhole(button, { program }) {
+  const whole = document.createElement("button");
+  whole.className = button.className;
+  whole.type = "button";
+  whole.disabled = true;
+  whole.dataset.mdType = "copy";
+  name(whole, "whole file");
+  button.after(whole);
+  const text = await load(`programs/${program}.py`);
+  if (text) whole.dataset.clipboardText = text;
+  whole.disabled = !text;
+  name(whole, "whole file", text, text ? "" : " (it could not be loaded)");
 }
 
 // The text must be there before the click, because a browser lets a page write to the clipboard only during one.
 const soon = window.requestIdleCallback ?? setTimeout;
 
 function watchAll() {
-  for (const button of document.querySelectorAll("[data-program] button[data-clipboard-target]:not([data-whole])")) {
-    button.dataset.whole = "";
-    soon(() => attach(button));
+  for (const button of document.querySelectorAll("button[data-clipboard-target]:not([data-named])")) {
+    const block = button.closest("[data-program], .lab-cell");
+    if (!block) continue;
+    button.dataset.named = "";
+    if (block.matches(".lab-cell")) name(button, "this cell", codeOf(block));
+    else soon(() => (nameBlock(button, block), addWhole(button, block.dataset)));
   }
 }
 

@@ -1,9 +1,8 @@
 # %% [markdown]
 # # Lab 1: element-wise kernels
 #
-# You write five small kernels here, a few lines at a time. Before you start, read
-# [Your first kernel](../course/first-kernel.md), [Grid math](../course/grid-math.md) and
-# [Masking](../course/masking.md).
+# You write five small kernels here, a few lines at a time. [Your first kernel](../course/first-kernel.md) is all that you need to
+# have read. [Masking](../course/masking.md) and [Grid math](../course/grid-math.md) go on from steps 2 and 3.
 #
 # Each step has a kernel with lines missing, marked `YOUR TURN`. Fill them in, run the cell, and run the check below it. The
 # check calls your function with sizes that it does not show you, and says what went wrong, in which program and which lanes.

@@ -3,7 +3,7 @@
 #
 # Softmax turns a row of numbers into positive ones that sum to one. You write it for rows that fit into a block, then for rows
 # of any length. Before you start, read [Fused softmax](../course/fused-softmax.md), and for the second half
-# [the ladder](../course/softmax-ladder.md).
+# [Softmax, step by step](../course/softmax-ladder.md).
 #
 # Run this cell first. Without a GPU, Triton's interpreter runs the kernels on the CPU.
 
@@ -191,4 +191,4 @@ check(my_far_softmax, "far_rows")
 #
 # A softmax that is right for large values, for rows of any length, and for rows anywhere in memory. (A row whose first block
 # is all -inf comes out as NaN: a maximum of -inf is subtracted from -inf. The library's kernels guard against that.) On a GPU
-# the checks say how fast it is beside `torch.softmax`; [the ladder](../course/softmax-ladder.md) says what to do about the rest.
+# the checks say how fast it is beside `torch.softmax`; [Softmax, step by step](../course/softmax-ladder.md) has the rest.

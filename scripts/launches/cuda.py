@@ -23,6 +23,7 @@ SPECIMENS = [
         Specimen(f"snippets/cuda/{path}", "call", 64, SHARED_BYTES, arguments=arguments | ROW, options={"num_warps": 8})
         for path, arguments in (
             ("row_sum.py:beside_row_sum_kernel", X_AND_OUT),
+            ("row_max.py:beside_row_max_kernel", X_AND_OUT),
             ("softmax.py:beside_softmax_kernel", {"x_ptr": "*bf16", "out_ptr": "*bf16"}),
         )
     ),

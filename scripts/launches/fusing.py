@@ -32,6 +32,10 @@ RESIDUAL: dict[str, Any] = {"a_desc": of("bf16", 128, 64), "b_desc": of("bf16", 
 RESIDUAL |= {"residual_ptr": "*bf16", "c_ptr": "*bf16"}
 SMALL: dict[str, Any] = dict.fromkeys(("x_ptr", "w_ptr", "y_ptr"), "*fp32")
 SMALL |= {"M": 70, "N": 50, "K": 100, "eps": 1e-5, "SIDE": 32, "STEP": 32}
+LINEAR: dict[str, Any] = dict.fromkeys(("x_ptr", "w_ptr", "bias_ptr", "y_ptr"), "*fp32") | {"M": 70, "N": 50, "K": 100}
+GATED: dict[str, Any] = dict.fromkeys(("x_ptr", "gate_ptr", "up_ptr", "y_ptr"), "*fp32") | {"M": 70, "N": 50, "K": 100}
+EARLY: dict[str, Any] = dict.fromkeys(("x_ptr", "w_ptr", "bias_ptr", "y_ptr"), "*fp32") | {"K": 128, "SIDE": 32}
+BLOCKS: dict[str, Any] = {"SIDE": 32, "STEP": 32}
 SPECIMENS = [
     folded("bf16", (128, 256, 64), 255, 232_448, EMULATED),
     folded("fp32", (64, 64, 16), 255, 80_000, EMULATED),
@@ -48,4 +52,7 @@ SPECIMENS = [
         options=OPTIONS,
     ),
     Specimen("snippets/fusing/rms_folded.py:rms_linear_kernel", "call", 255, 40_000, arguments=SMALL),
+    Specimen("snippets/fusing/linear.py:linear_silu_kernel", "call", 255, 40_000, arguments=LINEAR | BLOCKS),
+    Specimen("snippets/fusing/bias_in_loop.py:early_bias_kernel", "call", 255, 40_000, arguments=EARLY),
+    Specimen("snippets/fusing/gated.py:gated_linear_kernel", "call", 255, 40_000, arguments=GATED | BLOCKS),
 ]

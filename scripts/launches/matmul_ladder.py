@@ -1,4 +1,4 @@
-"""*Matmul, the ladder*: every step's kernel at the launch that the page times, and the benchmark's copies of them."""
+"""*Matmul, step by step*: every step's kernel at the launch that the page times, and the benchmark's copies of them."""
 
 from typing import Any
 
@@ -33,7 +33,22 @@ def both(step_kernel: str, timed: str, label: str, *rest: Any, **more: Any) -> l
 
 # Warps that specialize are not for every one of the GPUs here: their program says what they take. Here they do not.
 PLAIN: dict[str, Any] = {"SPECIALIZE": False}
+TEACHING: dict[str, Any] = {"M": 150, "N": 200, "K": 100, "BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 32}
 SPECIMENS = [
+    *(
+        Specimen(f"{FOLDER}/{kernel}", "call", 200, 16_500, arguments={**dict.fromkeys(pointers, "*fp16"), **TEACHING})
+        for kernel, pointers in (
+            ("product.py:walking_matmul_kernel", ("a_ptr", "b_ptr", "c_ptr")),
+            ("weight.py:weight_product_kernel", ("a_ptr", "w_ptr", "c_ptr")),
+        )
+    ),
+    Specimen(
+        f"{FOLDER}/half_masked.py:half_masked_kernel",
+        "call",
+        64,
+        1100,
+        arguments={"a_ptr": "*fp16", "b_ptr": "*fp16", "c_ptr": "*fp32", "K": 10, "MASK_B": True, "SIDE": 16},
+    ),
     naive("naive.py:naive_matmul_kernel"),
     naive("benchmark.py:timed_naive_kernel"),
     step("tiles.py:tiles_matmul_kernel", "16", (16, 16, 16), (1, 1), (80, 2048), dtype="fp32"),

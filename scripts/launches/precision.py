@@ -46,3 +46,13 @@ SPECIMENS.append(
         },
     )
 )
+SPECIMENS += [
+    Specimen(
+        "snippets/precision/one_tile.py:precise_tile_kernel",
+        label,
+        255,
+        8200,
+        arguments={**dict.fromkeys(("a_ptr", "b_ptr"), f"*{dtype}"), "c_ptr": "*fp32", "SIDE": 32, "PRECISION": precision},
+    )
+    for label, dtype, precision in (("half", "fp16", None), ("tf32", "fp32", "tf32"), ("ieee", "fp32", "ieee"))
+]

@@ -21,6 +21,8 @@ SPECIMENS = [
     called("snippets/autotune/first_call.py:double_kernel", **X_AND_Y, **COUNTERS, n=1000, BLOCK=1024),
     called("snippets/autotune/in_place.py:double_in_place_kernel", x_ptr="*fp32", BLOCK=64),
     called("snippets/autotune/in_place.py:add_up_kernel", x_ptr="*fp32", total_ptr="*fp32", BLOCK=64),
+    called("snippets/autotune/decorated.py:scale_kernel", **X_AND_Y, n=10_000, factor=2.0, BLOCK=1024),
+    called("snippets/autotune/doubled.py:redouble_kernel", x_ptr="*fp32", BLOCK=64),
     called("snippets/autotune/interrupted.py:halve_kernel", **X_AND_Y, BLOCK=512),
     called("snippets/autotune/lengths.py:shift_kernel", **X_AND_Y, n=1000, bucket=1024, BLOCK=1024),
     called("snippets/autotune/survives.py:faulty_kernel", **X_AND_Y, FAULT="a wrong result", BLOCK=512),

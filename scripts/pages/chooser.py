@@ -25,37 +25,37 @@ PATTERNS: dict[str, dict[str, str]] = {
     "matmul": {
         "name": "Plain matmul",
         "program": "cuda/tensor_cores",
-        "chapter": "course/cuda/#on-tensor-cores",
+        "chapter": "deeper/cuda-tensor-cores/",
         "case": "beside_product fwd 8192x8192x8192 bf16",
     },
     "epilogue": {
         "name": "Matmul with an epilogue",
         "program": "tools/epilogue",
-        "chapter": "course/tools/#a-product-and-what-follows-it",
+        "chapter": "deeper/tools-epilogue/",
         "case": "tool_epilogue fwd 8192x4096x4096 bf16",
     },
     "chain": {
         "name": "Element-wise chain",
         "program": "tools/chain",
-        "chapter": "course/tools/#a-chain-of-element-wise-steps",
+        "chapter": "deeper/tools-chain/",
         "case": "tool_chain fwd 16384x4096 bf16",
     },
     "softmax": {
         "name": "Softmax",
         "program": "cuda/softmax",
-        "chapter": "course/cuda/#softmax",
+        "chapter": "deeper/cuda-softmax/",
         "case": "beside_softmax fwd 16384x4096 bf16",
     },
     "norm": {
         "name": "Norm with backward",
         "program": "tools/norm",
-        "chapter": "course/tools/#a-norm-with-its-gradients",
+        "chapter": "deeper/tools-norm/",
         "case": "tool_norm bwd 16384x4096 bf16",
     },
     "irregular": {
         "name": "Irregular access",
         "program": "tools/bags",
-        "chapter": "course/tools/#an-irregular-access",
+        "chapter": "deeper/tools-bags/",
         "case": "tool_bags fwd 65536 bags fp32",
     },
 }

@@ -1,10 +1,14 @@
-"""The programs under snippets/: their names, and what their headers ask for. The standard library alone."""
+"""The programs under snippets/: their names, what their headers ask for, and the pages that show them. Standard library alone."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 from scripts import ROOT
 
+NOT_WRITTEN = ("generated", "baked", "programs", "data", "dist", "assets", "labs")  # of docs/: what only machines write
+NAMED = re.compile(r'programs/([\w/-]+)\.py|data-program="([\w/-]+)"')  # how a page names a program
+TITLE = re.compile(r"^# (.+?)(?: *\{[^}]*\})?$", re.MULTILINE)
 MARKER = re.compile(r"^\s*(?:#|//) --8<-- \[(start|end):[\w.-]+\]\s*$")
 
 
@@ -27,3 +31,25 @@ def header(name: str, key: str, root: Path = ROOT) -> str:
 
 def snippet_path(name: str, root: Path = ROOT) -> Path:
     return root / "snippets" / f"{name}.py"
+
+
+def pages(root: Path = ROOT) -> dict[str, str]:
+    """The Markdown sources by the address of their page, without those that only machines write."""
+    found, docs = {}, root / "docs"
+    for path in sorted(docs.rglob("*.md")):
+        relative = path.relative_to(docs)
+        if relative.parts[0] not in NOT_WRITTEN:
+            address = relative.with_suffix("").as_posix().removesuffix("index")
+            found[address if not address or address.endswith("/") else f"{address}/"] = path.read_text(encoding="utf-8")
+    return found
+
+
+@cache  # each published program says where it is shown
+def shown_on(root: Path = ROOT) -> dict[str, tuple[str, str]]:
+    """The page of each program that a page shows or links, by its address and its title."""
+    found: dict[str, tuple[str, str]] = {}
+    for address, text in sorted(pages(root).items(), key=lambda page: not page[0]):  # the home page shows programs of others
+        title = TITLE.search(text)
+        for name in NAMED.findall(text):
+            found.setdefault("".join(name), (address, title[1] if title else ""))
+    return found

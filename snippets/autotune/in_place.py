@@ -1,7 +1,9 @@
 """A kernel that changes its input, tuned: the trials change it too, unless the tuner is told what to put back."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

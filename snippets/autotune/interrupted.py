@@ -1,7 +1,9 @@
 """A search that is interrupted: Triton's tuner keeps nothing of it; a file written after every trial keeps all."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

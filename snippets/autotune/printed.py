@@ -10,7 +10,6 @@ if not torch.cuda.is_available():
 
 import os
 
-# --8<-- [start:printed]
 os.environ["TRITON_PRINT_AUTOTUNING"] = "1"  # as the shell would set it, before triton is imported
 
 import triton
@@ -62,6 +61,5 @@ print("the second call:")
 c = multiply(a, b)
 print("another size:")
 half = multiply(a[:1024], b)
-# --8<-- [end:printed]
 for found, left in ((c, a), (half, a[:1024])):
     torch.testing.assert_close(found.float(), left.float() @ b.float(), rtol=2e-2, atol=1.0)

@@ -1,7 +1,9 @@
 """Fewer configurations to try: leave out those that cannot fit, and rank the rest by a model before any is timed."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported

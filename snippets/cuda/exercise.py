@@ -1,5 +1,7 @@
 """Vector addition becomes a x + y, in Triton and in CUDA C++: the same result, and the lines that change in each."""
+# --8<-- [start:inspect]
 import inspect
+# --8<-- [end:inspect]
 import os
 
 import torch

@@ -1,14 +1,18 @@
 """A bf16 product on the tensor cores, in CUDA C++ with mma and cp.async and in Triton: lines, builds and times of one run."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
+# --8<-- [start:imports]
 import triton
 import triton.language as tl
+# --8<-- [end:imports]
 
 from kernels.tools.benchmark import Benchmark, keep
 from snippets.cuda.compare import build, call, code_lines, sound, triton_build

@@ -44,6 +44,8 @@ def counted(kernel):
 
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
+# --8<-- [end:counted]
+# --8<-- [start:depths]
 a = torch.empty(1024, 1024, dtype=torch.bfloat16, device=device)
 for stages in (1, 2, 3, 4):
     options = {"num_warps": 8, "num_stages": stages}
@@ -53,7 +55,7 @@ for stages in (1, 2, 3, 4):
     #> 2: 0 loads, 4 copies, 2 waits, 65,536 B shared
     #> 3: 0 loads, 6 copies, 2 waits, 98,304 B shared
     #> 4: 0 loads, 8 copies, 2 waits, 131,072 B shared
-# --8<-- [end:counted]
+# --8<-- [end:depths]
 
 
 # --8<-- [start:sum]

@@ -1,14 +1,18 @@
 """Rows of very different lengths: one program a row, a fixed share for each program, or a queue that programs serve."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
 
+# --8<-- [start:imports]
 import triton
 import triton.language as tl
+# --8<-- [end:imports]
 
 from kernels.tools.benchmark import Benchmark, keep
 from snippets.cuda.compare import sound

@@ -146,7 +146,6 @@ for what, (ttgir, ptx) in LOOKED_FOR.items():
 # --8<-- [end:lines]
 
 
-# --8<-- [start:loops]
 def loops(name):
     """How many loops stand around the product."""
     text = made[name].asm["ttgir"].splitlines()
@@ -166,7 +165,6 @@ for name, kernel in made.items():
     #> flattened   1 around the product, 8 warps
     #> made_here   1 around the product, 8 warps
     #> specialized 2 around the product, 12 warps
-# --8<-- [end:loops]
 
 # --8<-- [start:rules]
 for broken in ({}, {"num_warps": 8}, {"FLATTEN": True}):

@@ -23,7 +23,9 @@ from kernels.common.sizes import next_power_of_2
 # --8<-- [end:imports]
 
 from kernels.matmul.hopper import matmul_hopper
+# --8<-- [start:also]
 from kernels.matmul.narrow import matmul_narrow
+# --8<-- [end:also]
 
 # --8<-- [start:hopper]
 device = "cuda" if torch.cuda.is_available() else "cpu"

@@ -11,7 +11,9 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
+# --8<-- [start:library]
 from kernels.matmul.epilogue import matmul_tile
+# --8<-- [end:library]
 
 
 # --8<-- [start:pieces]

@@ -1,15 +1,19 @@
 """A tile of 128 by 192, which is no power of two: two sums side by side, so that the tiles of a product fill the GPU."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
+# --8<-- [start:imports]
 import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
+# --8<-- [end:imports]
 
 from kernels.tools.benchmark import Benchmark, keep
 from kernels.matmul import matmul

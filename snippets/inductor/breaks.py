@@ -1,13 +1,15 @@
 """Where torch.compile gives up on one graph: the graphs that it makes of a function are counted."""
 
-# --8<-- [start:breaks]
+# --8<-- [start:whole]
 import torch
 
 
 def whole(x):
     return torch.relu(x * 2).sum() + 1
+# --8<-- [end:whole]
 
 
+# --8<-- [start:breaks]
 def reads(x):
     y = x * 2
     largest = y.max().item()  # a number of Python's

@@ -1,15 +1,19 @@
 """RMSNorm, forward and backward, with every tool: PyTorch, its compiler, Triton and CUDA C++; lines, builds, times of one run."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
 
+# --8<-- [start:imports]
 import torch.nn.functional as F
 import triton
 import triton.language as tl
+# --8<-- [end:imports]
 
 from kernels.tools.benchmark import Benchmark, keep
 from snippets.cuda.compare import build, call, code_lines, sound, triton_build

@@ -175,10 +175,10 @@ WALK = """async (patience) => {
 }"""
 
 
-def press_copy(page: Page, block: Locator) -> str:
-    """Press the copy button of a Python block with the mouse, once it has its program; return what the clipboard then holds."""
+def press_copy(page: Page, block: Locator, number: int = 0) -> str:
+    """Press a copy button of a block with the mouse, once it has its text; return what the clipboard then holds."""
     for _ in range(3):  # what is drawn above a block may still move it after it was looked for
-        spot = block.evaluate(FIND_BUTTON, PATIENCE)
+        spot = block.evaluate(FIND_BUTTON, [PATIENCE, number])
         page.mouse.click(spot["x"], spot["y"])
         copied = page.evaluate(READ_CLIPBOARD)
         if copied:
@@ -186,18 +186,19 @@ def press_copy(page: Page, block: Locator) -> str:
     pytest.fail(f"pressing the copy button copied nothing: {block.inner_text()[:200]}")
 
 
-FIND_BUTTON = """async (block, patience) => {
+FIND_BUTTON = """async (block, [patience, number]) => {
   const end = performance.now() + patience;
   await navigator.clipboard.writeText('');
   block.scrollIntoView({ block: 'center', behavior: 'instant' });
-  const ready = 'button[data-md-type=copy][aria-label]';
-  while (!block.querySelector(ready)) {
+  const ready = () => [...block.querySelectorAll('button[data-md-type=copy]')].filter(
+    (button) => !button.disabled && / · \\d|could not be loaded/.test(button.ariaLabel ?? ''))[number];
+  while (!ready()) {
     if (performance.now() > end) throw new Error(`no copy button: ${block.textContent.slice(0, 200)}`);
     await new Promise((again) => setTimeout(again, 10));
   }
-  block.querySelector(ready).scrollIntoView({ block: 'center', behavior: 'instant' }); // a block may be taller than the window
+  ready().scrollIntoView({ block: 'center', behavior: 'instant' }); // a block may be taller than the window
   for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
-  const { left, top, width, height } = block.querySelector(ready).getBoundingClientRect();
+  const { left, top, width, height } = ready().getBoundingClientRect();
   return { x: left + width / 2, y: top + height / 2 };
 }"""
 READ_CLIPBOARD = """async () => {

@@ -26,6 +26,8 @@ from tests.docs.pages import (
 FORM = '```{.python data-program="chapter/name"}'
 MARKER = re.compile(r"--8<-- \[(start|end):([\w-]+)\]")
 PROGRAM_LINK = re.compile(r"\[(?P<label>[^\]]+)\]\((?P<target>[^)\s]+)\)\{ \.program \}")
+IMPORT = re.compile(r"(?:from [.\w]+ )?import [\w., ]+$")
+LIBRARY_IMPORT = re.compile(r"from kernels[.\w]* import [\w, ]+$")
 DISGUISED = re.compile(
     r"<(?:code|pre|div)\b[^>]*\b(?:language-py|lang-py)|^[ \t]*(?::::|#!)i?py\w*\s*$",
     re.IGNORECASE | re.MULTILINE,
@@ -124,16 +126,27 @@ def verbatim_problems(block: Block, published: Path, root: Path) -> list[str]:
             region = textwrap.dedent(expand(target, root)).rstrip().splitlines()
         except LookupError:
             continue
-        if not all(stands_in(part, program) for part in without_library_imports(region)):
+        gone = imports([line for line in region if not LIBRARY_IMPORT.match(line)]) - imports(program)
+        if gone or not all(stands_in(part, program) for part in without_imports(region)):
             found.append(f"the text of {target} does not stand in {published.name}")
     return found
 
 
-def without_library_imports(lines: list[str]) -> list[list[str]]:
-    """The parts between imports from `kernels`, in whose place a published program has the definitions themselves."""
+def imports(lines: list[str]) -> set[tuple[str, str]]:
+    """What lines import, each name beside where it comes from."""
+    found = set()
+    for line in lines:
+        if IMPORT.match(line):
+            source, _, names = line.rpartition("import ")
+            found |= {(source, name.strip()) for name in names.split(",")}
+    return found
+
+
+def without_imports(lines: list[str]) -> list[list[str]]:
+    """The parts between imports: a published program has definitions in place of those from `kernels`, and none twice."""
     parts: list[list[str]] = [[]]
     for line in lines:
-        if re.match(r"from kernels[.\w]* import [\w, ]+$", line):
+        if IMPORT.match(line):
             parts.append([])
         else:
             parts[-1].append(line)
@@ -143,6 +156,16 @@ def without_library_imports(lines: list[str]) -> list[list[str]]:
 def stands_in(part: list[str], program: list[str]) -> bool:
     slices = (program[at : at + len(part)] for at in range(len(program) - len(part) + 1))
     return any(textwrap.dedent("\n".join(lines)).rstrip().splitlines() == part for lines in slices)
+
+
+def long_listings(root: Path, lessons: list[str], most: int = 200) -> list[str]:
+    """Programs that these lessons show and that are longer, whole, than a reader would read."""
+    found = {}
+    for block in blocks(root):
+        path = root / "docs" / "programs" / f"{block.program}.py"
+        if block.page in {f"docs/course/{lesson}.md" for lesson in lessons} and path.exists():
+            found[block.page, block.program] = len(path.read_text(encoding="utf-8").splitlines())
+    return [f"{page}: {name}.py has {lines} lines" for (page, name), lines in sorted(found.items()) if lines > most]
 
 
 def listing_problems(root: Path) -> list[str]:

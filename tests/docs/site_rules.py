@@ -3,6 +3,7 @@
 import gzip
 import json
 import re
+import zipfile
 from collections.abc import Iterator
 from functools import cache, cached_property
 from pathlib import Path
@@ -119,13 +120,23 @@ def machine_paths(site: Path, folders: list[str]) -> list[str]:
     """Files that hold a path of the machine they were built on."""
     needles = [folder.encode() for folder in folders if len(folder) > 1]
     found = []
-    for path in sorted(path for path in site.rglob("*") if path.is_file()):
-        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    for path in sorted(path for path in site.rglob("*") if path.is_file() and not path.name.endswith(".tar.gz")):  # the sources
+        data = unpacked(path)
         match = next((needle for needle in needles if needle in data), None) or HOME_OF_SOMEBODY.search(data)
         if match:
             shown = match if isinstance(match, bytes) else match[0]
             found.append(f"{path.relative_to(site)}: holds the path {shown.decode(errors='replace')!r}")
     return found
+
+
+def unpacked(path: Path) -> bytes:
+    """What a file holds, or the files in it."""
+    if path.suffix == ".gz":
+        return gzip.decompress(path.read_bytes())
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path) as wheel:
+            return b"\n".join(wheel.read(name) for name in wheel.namelist())
+    return path.read_bytes()
 
 
 def unchecked_chapters(site: Path, gpu: str) -> list[str]:
@@ -226,7 +237,7 @@ def bare_python(site: Path) -> list[str]:
 
 
 def programs_shown(document: Document) -> list[str]:
-    return [str(block["data-program"]) for block in document.content.select(".highlight[data-program]")]
+    return [str(block["data-program"]) for block in document.content.select(".language-python.highlight[data-program]")]
 
 
 def all_links(site: Path) -> set[tuple[str, str]]:

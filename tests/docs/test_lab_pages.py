@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from scripts import lab_pages
+from scripts.pages import dist
 from scripts.provenance import labs, records
 from scripts.provenance.labs import Cell
 from tests.docs import pages
@@ -18,11 +19,8 @@ REPOSITORY = "https://github.com/example-owner/example-repository"
 
 
 def books(name: str) -> tuple[dict, dict]:
-    """The learner's notebook and the solved one."""
-    cells = labs.cells_of(name)
-    outputs = lab_pages.outputs_of(lab_pages.record_of(name))
-    learner = lab_pages.notebook(name, labs.version(cells, False))
-    return learner, lab_pages.notebook(name, labs.version(cells, True), outputs)
+    """The learner's notebook and the solved one, as the site has them."""
+    return json.loads(lab_pages.published(name, False)), json.loads(lab_pages.published(name, True))
 
 
 def code(book: dict) -> list[str]:
@@ -97,7 +95,7 @@ def test_links_lead_to_pages_of_the_site():
 
 
 def test_what_is_printed_becomes_an_output():
-    book = lab_pages.notebook("a", [Cell(True, "", "# A"), Cell(False, "check", "print(1)")], ["1\n2"])
+    book = lab_pages.notebook("a", [Cell(True, "", "# A"), Cell(False, "check", "print(1)")], "", "", ["1\n2"])
     assert book["cells"][1]["outputs"] == [{"output_type": "stream", "name": "stdout", "text": ["1\n", "2\n"]}]
 
 
@@ -118,15 +116,34 @@ def test_a_record_of_other_cells_is_refused(monkeypatch, tmp_path):
 # The library, in a notebook of the reader's
 
 
-def test_without_a_repository_the_setup_says_what_to_install():
-    assert "pip install ." in code(books("softmax")[0])[0]
-    assert "subprocess" not in code(books("softmax")[0])[0]
+def installs(text: str) -> list[str]:
+    return re.findall(r"\[\*pip, \"([^\"]+)\"\]", text)
+
+
+def test_the_library_comes_from_the_site_that_the_notebook_comes_from(monkeypatch):
+    wheel = dist.wheel_name()
+    for given, home in (
+        ("https://example.org/book/", "https://example.org/book/"),
+        ("https://example.org", "https://example.org/"),
+    ):
+        monkeypatch.setenv("SITE_URL", given)
+        for text in (lab_pages.page("softmax"), lab_pages.published("softmax", True), lab_pages.published("softmax", False)):
+            assert installs(text.replace("\\", "")) == [f"{home}dist/{wheel}"]
+        assert f"]({home}course/fused-softmax/)" in lab_pages.published("softmax", False)
+    monkeypatch.delenv("SITE_URL")
+    assert installs(lab_pages.page("softmax")) == [f"{lab_pages.default_url()}dist/{wheel}"]
+
+
+def test_the_notebook_of_the_repository_takes_the_library_from_there(monkeypatch):
+    monkeypatch.setenv("SITE_URL", "https://example.org/book/")
+    assert installs(lab_pages.learners("softmax").replace("\\", "")) == [f"{lab_pages.default_url()}dist/{dist.wheel_name()}"]
+    monkeypatch.setattr(lab_pages, "repository", lambda: REPOSITORY)
+    assert installs(lab_pages.learners("softmax").replace("\\", "")) == [f"git+{REPOSITORY}"]
 
 
 @pytest.fixture
-def setup(monkeypatch) -> str:
-    """A setup cell's first lines, for a project that has a repository."""
-    monkeypatch.setattr(lab_pages, "repository", lambda: REPOSITORY)
+def setup() -> str:
+    """A setup cell's first lines."""
     return code(books("softmax")[0])[0].partition("import torch")[0]
 
 
@@ -145,7 +162,7 @@ def test_a_missing_library_is_fetched_into_a_folder_of_its_own(setup, monkeypatc
     monkeypatch.setattr(subprocess, "run", lambda command, check: commands.append(command))
     exec(setup, {})
     (command,) = commands
-    assert command[0] == sys.executable and command[-1] == f"git+{REPOSITORY}"
+    assert command[0] == sys.executable and command[-1] == lab_pages.wheel(lab_pages.site_url())
     assert "--no-deps" in command and command[command.index("--target") + 1] == sys.path[0]
 
 

@@ -52,7 +52,9 @@ def test_a_lesson_has_its_parts(address):
 
 @pytest.mark.parametrize("address", LESSONS)
 def test_a_lesson_s_paragraphs_are_not_tables(address):
-    passages = Reader((ROOT / "docs" / f"{address}.md").read_text(encoding="utf-8")).passages
+    text = (ROOT / "docs" / f"{address}.md").read_text(encoding="utf-8")
+    text = re.sub(r"\[% macro .*?%\].*?\[% endmacro %\]|^(?:\[%[^\n]*%\])?\|[^\n]*$", "", text, flags=re.DOTALL | re.MULTILINE)
+    passages = Reader(text).passages
     crowded = [f"line {each.line}: {each.text[:80]}" for each in passages if not each.heads and each.text.count(BOUND) > 3]
     assert crowded == []
 

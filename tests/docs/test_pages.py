@@ -10,6 +10,9 @@ from tests.docs import page_rules, pages
 from tests.docs.page_runner import run_page
 from tests.docs.pages import ROOT
 
+# Whoever reads these has not read a kernel of the library yet, and gets no more of it than a whole file can explain.
+OPENING = ["why-kernels", "first-kernel", "hardware", "masking", "grid-math", "block-model", "memory", "fused-softmax"]
+OPENING += ["mistakes"]
 HERE = Path(__file__).resolve().parent
 
 
@@ -49,6 +52,10 @@ def test_blocks_are_made_of_regions():
 
 def test_every_block_has_its_program():
     assert page_rules.program_problems(ROOT) == []
+
+
+def test_a_whole_file_of_an_opening_lesson_can_be_read_whole():
+    assert page_rules.long_listings(ROOT, OPENING) == []
 
 
 def test_the_list_of_programs_is_true():
@@ -221,6 +228,12 @@ DEFECTS = {
 def test_a_planted_defect_is_reported(tree, check, changed, message):
     problems = CHECKS[check](tree(**changed))
     assert any(message in problem for problem in problems), problems
+
+
+def test_a_long_whole_file_is_reported(tree):
+    root = tree()
+    assert page_rules.long_listings(root, ["sums"]) == page_rules.long_listings(root, [], 3) == []
+    assert page_rules.long_listings(root, ["sums"], 3) == ["docs/course/sums.md: sums/sum.py has 8 lines"]
 
 
 def test_a_stale_list_is_reported(tree):

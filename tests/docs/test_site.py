@@ -12,6 +12,7 @@ import yaml
 from bs4 import BeautifulSoup
 from markdownify import markdownify
 
+from scripts.pages import dist
 from scripts.pages import llms_txt as twins
 from tests.docs import builds, pages, site_rules
 from tests.docs.builds import SITE_URL
@@ -93,6 +94,12 @@ def test_published_data_lies_where_readers_look_for_it(site):
     listed = json.loads((site.site / "data" / "programs.json").read_text(encoding="utf-8"))
     assert [entry["path"] for entry in listed if not (site.site / entry["path"]).is_file()] == []
     assert (site.site / "data" / "benchmarks.csv").is_file()
+
+
+@pytest.mark.parametrize("build", ["site", "zensical_site"])
+def test_the_library_and_the_sources_are_files_of_the_site(build, request):
+    folder = request.getfixturevalue(build).site / "dist"
+    assert sorted(path.name for path in folder.iterdir()) == sorted([dist.wheel_name(), dist.sources_name()])
 
 
 def test_links_to_a_repository_appear_when_there_is_one(site, site_with_repository):

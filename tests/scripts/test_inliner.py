@@ -15,7 +15,7 @@ import pytest
 from scripts.provenance import programs, records
 from scripts.provenance.digest import digest
 from scripts.provenance.follow import Code, CodeError
-from scripts.provenance.inline import inline
+from scripts.provenance.inline import inline, needed
 from tests.scripts.trees import put
 
 # A module needs the next one while it is imported, and the names run against that order.
@@ -76,7 +76,7 @@ def check(x):
 """,
 }
 PROGRAM = '''"""Print an area."""
-# needs: nothing
+# needs: cuda
 import math
 
 from kernels.area import area
@@ -87,11 +87,12 @@ for radius in (1, 2):
     #> 1.0
 # --8<-- [end:print]
 '''
+PAGE = "---\nsubtitle: 5 min\n---\n\n# Areas { #top }\n\n[tiny/area.py](../programs/tiny/area.py){ .program }\n"
 
 
 @pytest.fixture
 def tree(tmp_path) -> Path:
-    put(tmp_path, LIBRARY | {"snippets/tiny/area.py": PROGRAM})
+    put(tmp_path, LIBRARY | {"snippets/tiny/area.py": PROGRAM, "docs/course/areas.md": PAGE})
     return tmp_path
 
 
@@ -110,8 +111,11 @@ def run(text: str, folder: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-EXPECTED = '''"""Print an area."""
-# needs: nothing
+EXPECTED = '''# Blockwise, Areas (course/areas/): tiny/area.py. MIT license.
+# Needs Python 3.11 or newer and a CUDA GPU.
+# The page's own part begins on line 53, after what it takes from the library.
+"""Print an area."""
+# needs: cuda
 import math
 
 from functools import cache
@@ -159,6 +163,8 @@ def small(x=LOW):
     return math.floor(x) + FOUR - 4
 
 
+# The page's own part: snippets/tiny/area.py
+
 for radius in (1, 2):
     print(round(area(radius) / math.pi, 6))
     #> 1.0
@@ -173,9 +179,25 @@ def test_it_runs_alone(tree):
     assert run(published(tree), tree) == ["1.0", "4.0"]
 
 
-def test_a_program_without_the_library_stays_as_it_is(tree):
+def test_the_page_s_own_part_begins_where_it_is_said(tree):
+    lines = published(tree).splitlines()
+    (said,) = re.findall(r"begins on line (\d+)", lines[2])
+    assert lines[int(said) - 1] == "# The page's own part: snippets/tiny/area.py"
+
+
+def test_a_program_without_the_library_stays_as_it_is_below_its_head(tree):
     text = '"""Nothing."""\nprint("nothing")\n'
-    assert published(tree, text) == text
+    *head, rest = published(tree, text).split("\n", 3)
+    assert rest == text
+    assert head[1:] == ["# Needs Python 3.11 or newer.", "# The page's own part begins on line 4."]
+
+
+def test_what_a_program_needs_is_said():
+    switch = 'import torch\nif True:\n    os.environ["TRITON_INTERPRET"] = "1"\nimport triton\n'
+    numpy = "; where there is no CUDA GPU also numpy, for Triton's interpreter"
+    assert needed(switch, "") == f"Python 3.11 or newer, torch and triton{numpy}"
+    assert needed(f"{switch}from numpy import array\n", "") == "Python 3.11 or newer, torch, triton and numpy"
+    assert needed("import torch\n", "sm_90") == "Python 3.11 or newer, torch and a GPU of sm_90"
 
 
 def test_a_name_taken_from_the_package_is_the_module_s(tree):
@@ -209,6 +231,21 @@ def test_an_import_that_comes_too_late_is_written_in_before_the_library(tree):
     text = published(tree, program)
     assert text.index("import math") < text.index("PI = math.pi")
     assert run(text, tree) == ["1.0", "4.0"]
+
+
+def test_an_import_that_the_program_repeats_stands_once(tree):
+    shown = "# --8<-- [start:imports]\nimport math\nfrom math import pi, tau\n# --8<-- [end:imports]\n"
+    program = PROGRAM.replace("from kernels.area", f"{shown}from kernels.area")
+    program = program.replace("area import area\n", "area import area\nfrom math import e, tau\nfrom functools import cache\n")
+    text = published(tree, f"{program}print(e, pi, tau, cache)\n")
+    assert text.count("import math\n") == 1 and text.count("import cache") == 1
+    assert re.findall("from math import .*", text) == ["from math import pi, tau", "from math import e"]
+    assert len(run(text, tree)) == 3
+
+
+def test_an_import_of_a_name_that_is_bound_anew_stays(tree):
+    text = '"""Two."""\nimport math\nmath = None\nimport math\nprint(math.pi)\n'
+    assert published(tree, text).endswith(text)
 
 
 def test_the_same_import_of_two_modules_is_added_once(tree):
@@ -331,6 +368,20 @@ def test_a_published_program_is_python_without_the_library_and_without_markers(n
     assert not re.search(r"^\s*(from|import) kernels\b", texts[name], re.MULTILINE)
     assert "--8<--" not in texts[name]
     assert texts[name].endswith("\n") and not texts[name].endswith("\n\n") and "\n\n\n\n" not in texts[name]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_published_program_imports_once_and_says_where_the_page_s_part_begins(name, texts):
+    lines = texts[name].splitlines()
+    body = ast.parse(texts[name]).body
+    imports = [ast.unparse(node) for node in body if isinstance(node, ast.Import | ast.ImportFrom)]
+    assert len(set(imports)) == len(imports)
+    (said,) = re.findall(r"begins on line (\d+)", lines[2])
+    (page,) = re.findall(r"^# Blockwise, .+ \(([\w/-]+/)\): .+\. MIT license\.$", lines[0])
+    assert (records.ROOT / "docs" / f"{page.rstrip('/')}.md").exists()
+    marker = f"# The page's own part: snippets/{name}.py"
+    assert lines.count(marker) == (lines[int(said) - 1] == marker), "marked where it is said, or begins under the head"
+    assert marker in lines or said == "4"
 
 
 def test_no_published_program_uses_a_name_that_it_lacks(texts, tmp_path):

@@ -33,11 +33,12 @@ def warm_python() -> subprocess.Popen[str]:
     return started
 
 
-def run(program: Path, folder: Path, seconds: float = 120) -> Run:
-    """Run on a CPU; a GPU, where there is one, stays out of sight."""
+def run(program: Path, folder: Path, seconds: float = 120, library: Path | None = None) -> Run:
+    """Run on a CPU; a GPU, where there is one, stays out of sight. `library` is a folder that `kernels` was installed into."""
     output = folder.with_name(f"{folder.name}.output")
     asked = {"program": str(program), "folder": str(folder), "output": str(output), "seconds": seconds}
     asked["environment"] = {"TRITON_CACHE_DIR": str(folder / "triton")}
+    asked["library"] = str(library) if library else ""
     python = warm_python()
     print(json.dumps(asked), file=python.stdin, flush=True)
     status = json.loads(python.stdout.readline())

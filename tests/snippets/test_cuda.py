@@ -118,6 +118,13 @@ def test_row_sum(rows, columns):
     numpy.testing.assert_allclose(found[1], x.astype(numpy.float64).sum(1), rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.parametrize("rows, columns", [(3, 4), (2, 1000)])
+def test_row_max(rows, columns):
+    x = random(rows, columns) - 9
+    status, found = run(built(cuda_of("cuda/row_max")).launch, x, unset(rows), rows, columns)
+    assert status == 0 and numpy.array_equal(found[1], x.max(1))
+
+
 def test_lengths_that_the_row_sum_cannot_do_are_refused():
     status, found = run(built(cuda_of("cuda/row_sum")).launch, random(2, 6), unset(2), 2, 6)
     assert status == 1 and numpy.isnan(found[1]).all()
@@ -227,6 +234,7 @@ def test_a_product_with_gelu():
 FAULTS = {
     "a piece beyond the end": ("cuda/add", "if (i + 4 <= n)", "if (i <= n)"),
     "a warp left out of the sum": ("cuda/row_sum", "int step = WARPS / 2; step", "int step = WARPS / 4; step"),
+    "a filler that wins": ("cuda/row_max", "most = -INFINITY", "most = 0"),
     "no maximum": ("cuda/softmax", "peak = over_block(peak,", "over_block(peak,"),
     "no barrier": ("cuda/tiled", "    __syncthreads();\n  }", "  }"),
     "the wrong half": ("cuda/tiled", "y + i / 4 * 64", "y + i / 4 * 32"),
@@ -236,6 +244,7 @@ FAULTS = {
 CHECKS = {
     "cuda/add": lambda: test_add(1023),
     "cuda/row_sum": lambda: test_row_sum(2, 1000),
+    "cuda/row_max": lambda: test_row_max(2, 1000),
     "cuda/softmax": lambda: test_softmax(2, 4096),
     "cuda/tiled": lambda: test_float32_products("tiled", [(256, 384, 48)]),
     "hard/buffers": lambda: test_streamed_sums(4, 12 * 1024),

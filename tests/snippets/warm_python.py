@@ -16,7 +16,7 @@ import traceback
 import types
 
 
-def behave_as(program: str, folder: str, environment: dict[str, str], output: str) -> int:
+def behave_as(program: str, folder: str, environment: dict[str, str], output: str, library: str) -> int:
     """Be a Python that was started with this program: its own module, folder, environment and output."""
     file = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     null = os.open(os.devnull, os.O_RDONLY)
@@ -25,6 +25,7 @@ def behave_as(program: str, folder: str, environment: dict[str, str], output: st
     os.chdir(folder)
     os.environ.update(environment)
     sys.argv = [program]
+    sys.path[:0] = [library] if library else []
     module = sys.modules["__main__"] = types.ModuleType("__main__")
     module.__dict__.update(__file__=program, __builtins__=__builtins__)
     try:
