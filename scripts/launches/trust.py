@@ -11,6 +11,16 @@ SPECIMENS = [
         17_000,
         arguments={"out_desc": "tensordesc<fp32[64, 64]>", "BLOCK": 64},
     ),
+    *(
+        Specimen(
+            "snippets/trust/mistakes.py:mistaken_softmax_kernel",
+            mistake.replace(" ", "-"),
+            64,
+            SHARED_BYTES,
+            arguments={**X_AND_Y, "n_columns": 1000, "MISTAKE": mistake, "BLOCK": 1024},
+        )
+        for mistake in ("none", "filler", "no maximum", "forgotten", "tail")
+    ),
     Specimen(
         "snippets/trust/tolerance.py:forgetful_softmax_kernel",
         "call",

@@ -1,14 +1,18 @@
 """The same softmax on the GPU and under the interpreter: how many results are not the nearest float32."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("no CUDA device: running under Triton's interpreter")
+# --8<-- [start:device]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 
 from kernels.softmax import softmax
+# --8<-- [end:device]
 
 # --8<-- [start:bits]
 torch.manual_seed(0)
