@@ -19,7 +19,9 @@ import triton.language as tl
 # --8<-- [end:imports]
 
 from kernels.tools.benchmark import Benchmark, keep
+# --8<-- [start:map]
 from kernels.matmul.epilogue import matmul_tile
+# --8<-- [end:map]
 
 
 @triton.jit
