@@ -247,7 +247,7 @@ def caption(dance: Dance, trace: Record, counts: dict[int, Count], made: Record 
     parts = [
         f"Recorded runs of <code>{escape(trace['kernel'])}</code> on tensors of {', '.join(sizes)} elements. {lesson}",
         "A trip is one load or store of one program. Some of what is asked for comes from the L2 cache, on the way to memory.",
-        "Bytes on chip: the floating-point blocks a program has names for, where they are most.",
+        "Bytes on chip: the floating-point blocks that a program has names for, at the point where they take up the most room.",
     ]
     if made:
         parts.append(f"Times: the same kernel and sizes on {dance.measured}. {escape(measured_on(made))}")
