@@ -54,5 +54,5 @@ SPECIMENS = [
     Specimen("snippets/fusing/rms_folded.py:rms_linear_kernel", "call", 255, 40_000, arguments=SMALL),
     Specimen("snippets/fusing/linear.py:linear_silu_kernel", "call", 255, 40_000, arguments=LINEAR | BLOCKS),
     Specimen("snippets/fusing/bias_in_loop.py:early_bias_kernel", "call", 255, 40_000, arguments=EARLY),
-    Specimen("snippets/fusing/gated.py:gated_linear_kernel", "call", 255, 40_000, arguments=GATED | BLOCKS),
+    Specimen("snippets/fusing/gated.py:gated_linear_kernel", "call", 255, 40_000, arguments=GATED | BLOCKS | {"STEP": 16}),
 ]

@@ -39,7 +39,7 @@ def gated_linear(x, gate, up):
     (M, K), N = x.shape, gate.shape[0]
     y = torch.empty((M, N), dtype=x.dtype, device=x.device)
     grid = (triton.cdiv(N, 32), triton.cdiv(M, 32))
-    gated_linear_kernel[grid](x, gate, up, y, M, N, K, SIDE=32, STEP=32)
+    gated_linear_kernel[grid](x, gate, up, y, M, N, K, SIDE=32, STEP=16)
     return y
 
 
