@@ -43,7 +43,7 @@ def test_every_lesson_and_deeper_page_is_timed():
 def test_a_lesson_has_its_parts(address):
     text = (ROOT / "docs" / f"{address}.md").read_text(encoding="utf-8")
     body = text.split("\n---\n", 1)[1]
-    first = re.search(r"^# .+\n\n(.+)$", body, re.MULTILINE)
+    first = re.search(r"^# .+\n\s+(.+)$", re.sub(r"^\[%.*?%\]$", "", body, flags=re.DOTALL | re.MULTILINE), re.MULTILINE)
     assert first and re.match(r"\*\*[^*]+\?\*\*", first[1]), "the first paragraph begins with the question in bold"
     headings = [line.strip("# ").partition(" {")[0] for line in text.splitlines() if re.match(r"##+ ", line)]
     assert any(re.match(r"What goes wrong", heading) for heading in headings) or address == "course/mistakes", headings
