@@ -279,6 +279,7 @@ def test_changed_words_make_nothing_stale(copy):
 
 def test_each_kind_of_record_is_renewed_by_its_own_command(copy):
     turn_an_operator(copy / "kernels/add.py")
+    turn_an_operator(copy / "snippets/first_kernel/launch.py")
     older = "older than its code; renew it with python scripts"
     lines = [
         f"{PRIMARY}/first_kernel/benchmark: {older}/bake.py --only 'first_kernel/benchmark' on a CUDA machine ({PRIMARY})",

@@ -5,6 +5,7 @@ import csv
 import json
 import math
 import re
+import shutil
 import statistics
 import subprocess
 from collections.abc import Iterator
@@ -197,6 +198,9 @@ def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
     for path in (records.ROOT / "docs/programs").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         found["programs", f"{path.parent.name}_{path.stem}", "lines"] = text.count("\n")
+    for kind, ending in (("wheel", ".whl"), ("sources", ".tar.gz")):
+        (made,) = (records.ROOT / "docs/dist").glob(f"*{ending}")
+        found["dist", kind] = made.name
     return found
 
 
@@ -259,7 +263,10 @@ def alike(one: Any, other: Any) -> bool:
 @pytest.fixture
 def tree(tmp_path) -> Path:
     tree = trees.checkout(tmp_path)
-    trees.put(tree, {"mkdocs.yml": "extra:\n  primary: first-gpu\n", "docs/index.md": "# A page\n"})
+    settings = "nav:\n  - Home: index.md\nextra:\n  primary: first-gpu\n"
+    trees.put(tree, {"docs/redirects.tsv": "", "docs/index.md": "# A page\n", "mkdocs.yml": settings})
+    for name in (".gitignore", "pyproject.toml", "README.md", "LICENSE"):  # what the library's wheel is made with
+        shutil.copy(records.ROOT / name, tree)
     return tree
 
 

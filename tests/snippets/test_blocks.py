@@ -17,7 +17,7 @@ for block in pages.blocks():
     BLOCKS.setdefault(pages.address_of(block.page), []).append(block)
 # Plain programs, kernels of the library that are shown, functions alone, texts of CUDA beside them, outputs that build on others.
 SAMPLE = {
-    *("patterns/square", "patterns/row_sum", "autograd/function", "softmax_ladder/online", "rope/launch", "cross_entropy/launch"),
+    *("patterns/square", "patterns/row_sum", "autograd/pair", "softmax_ladder/online", "rope/launch", "cross_entropy/launch"),
     *("autotune/first_call", "tools/chain", "cuda/add"),
 }
 
