@@ -37,8 +37,8 @@ def names(what: str, text: str, more: str = "") -> list:
     return [f"{what} · {count}", said, said, False]
 
 
-# What a button gives is made the same way for every page, and tests/snippets/test_blocks.py reads every block's text. So here every
-# button of the lessons, the labs and the other pages is pressed, and those of every fourth deeper page.
+# What a button gives is made the same way for every page, and tests/snippets/test_blocks.py reads every block's text. So here
+# every button of the lessons, the labs and the other pages is pressed, and those of every fourth deeper page.
 PRESSED = [address for number, address in enumerate(ADDRESSES) if not address.startswith("deeper/") or number % 4 == 0]
 
 
