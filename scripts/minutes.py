@@ -23,7 +23,7 @@ KINDS = ("course", "deeper")
 # What is no reading: drawings, controls and recorded values, tables from records, the links to files, the line about versions.
 APART = "svg, script, style, details.data, div.scroll, .program, .checked, .files, .headerlink, .bw-bar, button, select, label"
 APART += ", .quiz-controls"
-WIDGET = re.compile(r"^[a-z]+(-[a-z]+)+$")  # a custom element: of its text only the caption is read
+WIDGET = re.compile(r"^(?!blockwise-question$)[a-z]+(-[a-z]+)+$")  # of a custom element only the caption is read; questions are prose
 SUBTITLE = re.compile(r"^subtitle: *(\d+) min(?: · (.+))?$", re.MULTILINE)
 
 

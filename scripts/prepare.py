@@ -24,7 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import lab_pages
-from scripts.pages import dist
+from scripts.pages import dist, questions
 from scripts.pages import peers as results
 from scripts.pages.blocks import Blocks
 from scripts.provenance import programs, records, sources
@@ -415,6 +415,11 @@ def write_home() -> None:
     write_text(DOCS / "generated" / "course_map.html", course_map.element_html(parts, "../"))
 
 
+def write_questions() -> None:
+    for chapter in questions.chapters():
+        write_text(DOCS / "generated" / "questions" / f"{chapter}.html", questions.section_html(chapter))
+
+
 def write_redirects() -> None:
     """What stands at addresses that readers still know."""
     from scripts.pages import redirects
@@ -439,6 +444,7 @@ def write_others() -> dict[str, Any]:
     write_tile_order()
     write_picker()
     write_chooser()
+    write_questions()
     write_redirects()
     write_home()
     lab_pages.write()

@@ -18,11 +18,11 @@ from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
 
 UNSEARCHED = (
-    *("pre", "svg", "figcaption", "table", 'details class="data"', 'figure class="stepper-figure"', 'p class="files"'),
+    *("pre", "svg", "figcaption", "table", 'details class="data"', 'details class="answer"', 'figure class="stepper-figure"', 'p class="files"'),
     *('a class="program"', 'figure class="explorer-figure picker-figure"'),
 )
 PASSED_OVER = re.compile(rf"<({'|'.join(UNSEARCHED)})(?=[\s>])")
-MADE = re.compile(r'^<(figure|div) (?:class="(?:chart|stepper-figure|scroll)").*?</\1>$', re.DOTALL | re.MULTILINE)
+MADE = re.compile(r'^<(figure|div) (?:class="(?:chart|stepper-figure|scroll|questions)").*?</\1>$', re.DOTALL | re.MULTILINE)
 PLAIN = re.compile(r'<span class="(?:n|o|w)">([^<]*)</span>')
 AFTER_FENCES, AFTER_EVERYTHING = 22, 0
 
