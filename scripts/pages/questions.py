@@ -3,12 +3,14 @@
     section_html(chapter)  ->  the lesson's questions for a page, which can be read without scripts
 
 Nobody marks the right choice. A question has a name, and the recorded program prints `name: value`: right is the one choice
-with that value. Where none or two have it, the page cannot be built. The standard library alone.
+with that value. Where none or two have it, the page cannot be built. Choices stand in an order drawn from their names, because
+who writes them has a habit of where the right one goes. The standard library alone.
 """
 
 import html
 import re
 import tomllib
+import zlib
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,6 +59,7 @@ def answered(asked: list[dict[str, Any]], output: list[str], where: str) -> list
     found = []
     for given in asked:
         choices = [Choice(each["value"], each.get("text", f"`{each['value']}`"), each["why"]) for each in given["choices"]]
+        choices.sort(key=lambda choice: zlib.crc32(f"{given['name']} {choice.value}".encode()))
         values = printed.get(given["name"], [])
         right = [number for number, choice in enumerate(choices) if [choice.value] == values]
         if len(right) != 1:
