@@ -18,8 +18,8 @@ from markdown.postprocessors import Postprocessor
 from markdown.preprocessors import Preprocessor
 
 UNSEARCHED = (
-    *("pre", "svg", "figcaption", "table", 'details class="data"', 'details class="answer"', 'figure class="stepper-figure"', 'p class="files"'),
-    *('a class="program"', 'figure class="explorer-figure picker-figure"'),
+    *("pre", "svg", "figcaption", "table", 'details class="data"', 'figure class="stepper-figure"', 'p class="files"'),
+    *('a class="program"', 'details class="answer"', 'figure class="explorer-figure picker-figure"'),
 )
 PASSED_OVER = re.compile(rf"<({'|'.join(UNSEARCHED)})(?=[\s>])")
 MADE = re.compile(r'^<(figure|div) (?:class="(?:chart|stepper-figure|scroll|questions)").*?</\1>$', re.DOTALL | re.MULTILINE)

@@ -19,7 +19,7 @@ from scripts.provenance import records
 
 ANSWER = re.compile(r"(\w+): (.*)")
 FENCE = re.compile(r"```\w*\n(.*?)\n?```", re.DOTALL)
-INLINE = ((r"`([^`]+)`", r"<code>\1</code>"), (r"\*\*([^*]+)\*\*", r"<strong>\1</strong>"), (r"\*([^*\s][^*]*)\*", r"<em>\1</em>"))
+INLINE = ((r"`([^`]+)`", r"<code>\1</code>"), (r"\*([^*\s][^*]*)\*(?![^<]*</code>)", r"<em>\1</em>"))
 
 
 class QuestionError(records.RecordError):

@@ -14,7 +14,7 @@ import triton.language as tl
 @triton.jit
 def bias_in_loop(bias_ptr, out_ptr, K, BLOCK_K: tl.constexpr):
     total = 0.0
-    for start in range(0, K, BLOCK_K):
+    for _ in range(0, K, BLOCK_K):
         total += tl.load(bias_ptr)  # and a product, which here is zero
     tl.store(out_ptr, total)
 
