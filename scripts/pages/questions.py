@@ -11,6 +11,7 @@ import html
 import re
 import tomllib
 import zlib
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,18 +55,23 @@ def answered(asked: list[dict[str, Any]], output: list[str], where: str) -> list
     """The questions, each with the number of its right choice."""
     printed: dict[str, list[str]] = {}
     for line in output:
-        if found := ANSWER.fullmatch(line):
-            printed.setdefault(found[1], []).append(found[2])
-    found = []
+        if answer := ANSWER.fullmatch(line):
+            printed.setdefault(answer[1], []).append(answer[2])
+    questions = []
     for given in asked:
+        name = given["name"]
         choices = [Choice(each["value"], each.get("text", f"`{each['value']}`"), each["why"]) for each in given["choices"]]
-        choices.sort(key=lambda choice: zlib.crc32(f"{given['name']} {choice.value}".encode()))
-        values = printed.get(given["name"], [])
+        choices.sort(key=partial(drawn, name))
+        values = printed.get(name, [])
         right = [number for number, choice in enumerate(choices) if [choice.value] == values]
         if len(right) != 1:
-            raise QuestionError(f"{where}: {given['name']} has {len(right)} right choices; the program printed {values}")
-        found.append(Question(given["name"], given["ask"], choices, right[0]))
-    return found
+            raise QuestionError(f"{where}: {name} has {len(right)} right choices; the program printed {values}")
+        questions.append(Question(name, given["ask"], choices, right[0]))
+    return questions
+
+
+def drawn(name: str, choice: Choice) -> int:
+    return zlib.crc32(f"{name} {choice.value}".encode())
 
 
 def section_html(chapter: str) -> str:
