@@ -1,4 +1,8 @@
 """What the questions of the lesson ask, compiled or worked out: each line is the answer to one."""
+import os
+
+os.environ.pop("TRITON_INTERPRET", None)  # before triton is imported
+
 import torch
 import triton
 import triton.language as tl

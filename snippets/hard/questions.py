@@ -1,4 +1,8 @@
 """What the questions of the lesson ask, compiled or worked out: each line is the answer to one."""
+import os
+
+os.environ.pop("TRITON_INTERPRET", None)  # before triton is imported
+
 import torch
 import triton
 import triton.language as tl
@@ -11,7 +15,7 @@ if not torch.cuda.is_available():
 
 @triton.jit
 def sum_in_loop(x_ptr, out_ptr, n):
-    total = tl.zeros([1024], tl.float32)
+    total = tl.full([1024], 0.0, tl.float32)
     for start in range(0, n, 1024):
         total += tl.load(x_ptr + start + tl.arange(0, 1024))
     tl.store(out_ptr + tl.arange(0, 1024), total)
@@ -19,7 +23,7 @@ def sum_in_loop(x_ptr, out_ptr, n):
 
 @triton.jit
 def four_rounds(x_ptr, out_ptr, ROUNDS: tl.constexpr):
-    total = tl.zeros([1024], tl.float32)
+    total = tl.full([1024], 0.0, tl.float32)
     for number in range(ROUNDS):
         total += tl.load(x_ptr + number * 1024 + tl.arange(0, 1024))
     tl.store(out_ptr + tl.arange(0, 1024), total)

@@ -1,4 +1,8 @@
 """What the questions of the lesson ask, compiled or worked out: each line is the answer to one."""
+import os
+
+os.environ.pop("TRITON_INTERPRET", None)  # before triton is imported
+
 import torch
 import triton
 import triton.language as tl
@@ -12,7 +16,7 @@ if not torch.cuda.is_available():
 @triton.jit
 def tile_of_product(a_ptr, b_ptr, c_ptr, K, M: tl.constexpr, N: tl.constexpr, BLOCK_K: tl.constexpr):
     rows, columns, inner = tl.arange(0, M), tl.arange(0, N), tl.arange(0, BLOCK_K)
-    total = tl.zeros([M, N], tl.float32)
+    total = tl.full([M, N], 0.0, tl.float32)
     for start in range(0, K, BLOCK_K):
         a = tl.load(a_ptr + rows[:, None] * K + (start + inner)[None, :])
         b = tl.load(b_ptr + (start + inner)[:, None] * N + columns[None, :])
