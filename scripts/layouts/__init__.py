@@ -8,10 +8,11 @@ accesses(ttgir)                         every load, store and copy: its shape, t
 passes(named["#blocked"], named["#shared"], (128, 64), 16)     what bank conflicts make of a warp's access
 """
 
+from scripts.layouts.addresses import addresses
 from scripts.layouts.banks import passes
 from scripts.layouts.bits import LayoutError, Owner
 from scripts.layouts.distributed import Distributed
 from scripts.layouts.shared import Shared
 from scripts.layouts.text import Access, accesses, layout_of, parse
 
-__all__ = ["Access", "Distributed", "LayoutError", "Owner", "Shared", "accesses", "layout_of", "parse", "passes"]
+__all__ = ["Access", "Distributed", "LayoutError", "Owner", "Shared", "accesses", "addresses", "layout_of", "parse", "passes"]

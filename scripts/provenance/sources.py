@@ -42,8 +42,8 @@ def entries(kind: str, name: str, code: Code | None = None) -> list[str]:
             launched = [specimen for specimen in SPECIMENS if specimen.name == name]
             if not launched:
                 raise CodeError(f"no launch {name} is compiled")
-            launchers = [f"{specimen.path}:{specimen.launcher}" for specimen in launched if specimen.launcher]
-            return [launched[0].kernel, *launchers, TEXT, COMPILER]
+            only = launched[0]
+            return [only.kernel, *([f"{only.path}:{only.launcher}"] if only.launcher else []), TEXT, COMPILER]
         case "trace":
             return [RECORDER, f"{CASES}/{name.partition('/')[0]}.py"]
         case "matrix":

@@ -162,3 +162,22 @@ def test_words_of_one_bank_are_served_in_turn():
 def test_what_cannot_be_read_is_refused(text):
     with pytest.raises(layouts.LayoutError):
         layouts.layout_of(text).bases((64, 64))
+
+
+def test_addresses_follow_the_compiled_arithmetic():
+    text = """  tt.func public @far_kernel(%x_ptr: !tt.ptr<f32>, %stride: i32) {
+    %c64_i32 = arith.constant 64 : i32
+    %0 = tt.get_program_id x : i32
+    %1 = arith.muli %0, %c64_i32 : i32
+    %2 = tt.make_range {end = 64 : i32, start = 0 : i32} : tensor<64xi32, #blocked>
+    %3 = tt.splat %1 : i32 -> tensor<64xi32, #blocked>
+    %4 = arith.addi %3, %2 : tensor<64xi32, #blocked>
+    %5 = tt.splat %stride : i32 -> tensor<64xi32, #blocked>
+    %6 = arith.muli %4, %5 : tensor<64xi32, #blocked>
+    %7 = tt.splat %x_ptr : !tt.ptr<f32> -> tensor<64x!tt.ptr<f32>, #blocked>
+    %8 = tt.addptr %7, %6 : tensor<64x!tt.ptr<f32>, #blocked>, tensor<64xi32, #blocked>
+    %9 = tt.load %8 : tensor<64x!tt.ptr<f32>, #blocked>
+"""
+    assert layouts.addresses(text, "tt.load", {"stride": 3}, program=2) == [3 * (128 + lane) for lane in range(64)]
+    with pytest.raises(layouts.LayoutError):
+        layouts.addresses(text.replace("arith.muli %4", "arith.xori %4"), "tt.load", {"stride": 3})
