@@ -63,7 +63,7 @@ def painted(size: Variant, panels: Panels) -> Sheet:
 def panel(sheet: Sheet, left: float, top: float, n: int, steps: list[pipeline.Step], turn: float) -> None:
     sheet.code(left, top + 16, f"num_stages={n}", font_weight="bold")
     most = max(beside(steps, i) for i in range(len(steps)))
-    sheet.text(left + 126, top + 16, f"on their way beside a product: {most}", "muted")
+    sheet.text(left + 126, top + 16, f"beside a product: {most} {'pair' if most == 1 else 'pairs'}", "muted")
     start = left + 48
 
     def bar(line: int, first: int, last: int) -> tuple[float, float, float, float]:
