@@ -60,6 +60,11 @@ def test_a_picture_can_stand_in_a_page(name):
             assert 0 <= float(words.attrib["x"]) <= width and 0 <= float(words.attrib["y"]) <= height, words.text
 
 
+def test_every_picture_stands_on_a_page():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (records.ROOT / "docs").rglob("*.md"))
+    assert not [name for name in PICTURES if f'--8<-- "docs/generated/pictures/{name}.html"' not in text]
+
+
 def test_lanes_are_given_out_four_to_a_thread_and_warp_by_warp():
     expected = []
     for part in range(8):
