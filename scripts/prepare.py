@@ -200,6 +200,25 @@ def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
     return "\n".join(re.sub(r"\n\s*\n", "\n", part) for part in parts) + "\n"
 
 
+def write_pictures() -> None:
+    """The pictures that explain, each with what it shows as a table."""
+    for path in sorted((DOCS / "charts" / "cpu").glob("*.json")):
+        picture = json.loads(path.read_text(encoding="utf-8"))
+        drawings = {
+            variant: path.with_name(f"{picture['name']}.{variant}.svg").read_text(encoding="utf-8").strip()
+            for variant in ("wide", "narrow")
+        }
+        parts = [
+            f'<figure class="chart picture" id="picture-{picture["name"]}">',
+            *(f'<div class="{variant}">{drawing}</div>' for variant, drawing in drawings.items()),
+            f"<figcaption>{html.escape(picture['caption'], quote=False)}</figcaption>",
+        ]
+        if picture["rows"]:
+            table = html_table([picture["columns"], *picture["rows"]], "What this picture shows").strip()
+            parts += ['<details class="data"><summary>As a table</summary>', table, "</details>"]
+        write_text(DOCS / "generated" / "pictures" / f"{picture['name']}.html", "\n".join([*parts, "</figure>"]) + "\n")
+
+
 def cell_text(cell: Any) -> str:
     return (
         ""
@@ -394,11 +413,13 @@ def write_chooser() -> None:
 
 
 def write_machine_map(found: dict[str, Any]) -> None:
-    """The map of the machine whose numbers the text gives."""
-    from scripts.pages import machine_map
+    """The map of the machine whose numbers the text gives, and a strip of it for each page that lights up a part."""
+    from scripts.pages import machine_map, machine_strip
 
     if {"memory_levels", "hardware_sheet"} <= found["kept"].keys() and "copy_gbps" in found["ceiling"]:
         write_text(DOCS / "generated" / "machine.html", machine_map.figure_html(found))
+        for page in machine_strip.MAPS:
+            write_text(DOCS / "generated" / "machine" / f"{page}.html", machine_strip.figure_html(page, found))
 
 
 def write_home() -> None:
@@ -434,6 +455,7 @@ def write_others() -> dict[str, Any]:
     write_benchmarks()
     write_outputs()
     write_charts()
+    write_pictures()
     write_checked()
     write_compatibility()
     write_results()
