@@ -200,6 +200,25 @@ def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
     return "\n".join(re.sub(r"\n\s*\n", "\n", part) for part in parts) + "\n"
 
 
+def write_pictures() -> None:
+    """The pictures that explain, each with what it shows as a table."""
+    for path in sorted((DOCS / "charts" / "cpu").glob("*.json")):
+        picture = json.loads(path.read_text(encoding="utf-8"))
+        drawings = {
+            variant: path.with_name(f"{picture['name']}.{variant}.svg").read_text(encoding="utf-8").strip()
+            for variant in ("wide", "narrow")
+        }
+        parts = [
+            f'<figure class="chart picture" id="picture-{picture["name"]}">',
+            *(f'<div class="{variant}">{drawing}</div>' for variant, drawing in drawings.items()),
+            f"<figcaption>{html.escape(picture['caption'], quote=False)}</figcaption>",
+        ]
+        if picture["rows"]:
+            table = html_table([picture["columns"], *picture["rows"]], "What this picture shows").strip()
+            parts += ['<details class="data"><summary>As a table</summary>', table, "</details>"]
+        write_text(DOCS / "generated" / "pictures" / f"{picture['name']}.html", "\n".join([*parts, "</figure>"]) + "\n")
+
+
 def cell_text(cell: Any) -> str:
     return (
         ""
@@ -429,6 +448,7 @@ def write_others() -> dict[str, Any]:
     write_benchmarks()
     write_outputs()
     write_charts()
+    write_pictures()
     write_checked()
     write_compatibility()
     write_results()
