@@ -1,4 +1,4 @@
-"""The recorded runs of *Masking*: a vector whose last block is not full, one block loaded in three ways, and tiles that stick out."""
+"""The recorded runs of *Masking*: blocks that stick out of a vector, loaded in three ways, and tiles that stick out too."""
 
 from typing import Any
 
