@@ -55,7 +55,10 @@ def softmax_passes(record: Record) -> Chart:
         for name, trips in (("five kernels", five), ("one kernel", [fused]))
         for trip in trips
     ]
-    title = "A softmax carried between memory and chip, by five kernels and by one."
+    title = (
+        "What softmax carries between memory and chip, in five kernels and in one. An arrow is as wide as the bytes that the "
+        "hardware counted; filled ones are read, hollow ones are written."
+    )
     columns = ["softmax", "kernel", "reads", "read (bytes)", "writes", "written (bytes)"]
     return Chart(title, alt, columns, table, partial(paint, five, fused, said, matrix))
 
@@ -97,13 +100,13 @@ def tensor(sheet: Sheet, x: float, y: float, count: int, matrix: int) -> None:
 
 
 def across(five: list[Trip], fused: Trip, said: list[str], matrix: int, variant: Variant) -> Sheet:
-    sheet = Sheet(variant, 324)
+    sheet = Sheet(variant, 330)
     sheet.text(0, 14, f"{len(five)} kernels", font_weight="bold")
     sheet.text(578, 14, "1 kernel", font_weight="bold")
     sheet.boxes([(1, 26, 554, 104), (579, 26, 140, 104)], "chip", "chip", 1.4, fill_opacity=0.06)
     sheet.text(9, 44, "the chip", "chip", font_weight="bold")
-    sheet.boxes([(1, 206, 554, 90), (579, 206, 140, 90)], "memory", "memory", 1.4, fill_opacity=0.06)
-    sheet.text(9, 289, "memory (HBM)", "memory", font_weight="bold")
+    sheet.boxes([(1, 206, 554, 96), (579, 206, 140, 96)], "memory", "memory", 1.4, fill_opacity=0.06)
+    sheet.text(9, 295, "memory (HBM)", "memory", font_weight="bold")
     for place, trip in enumerate([*five, fused]):
         left = 111 * place if place < len(five) else 578
         wide = 111 if place < len(five) else 142
@@ -120,7 +123,7 @@ def across(five: list[Trip], fused: Trip, said: list[str], matrix: int, variant:
             sheet.text(x, 256, name, anchor="middle", font_size=12)
             sheet.text(x, 272, moved(count), "memory", "middle", font_size=12)
     for x, words in ((0, said[0]), (578, said[1])):
-        sheet.text(x, 317, words, font_weight="bold")
+        sheet.text(x, 323, words, font_weight="bold")
     return sheet
 
 

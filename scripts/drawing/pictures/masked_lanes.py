@@ -57,7 +57,7 @@ def paint(loads: dict[str, Load], bits: list[bool], size: int, largest: str, var
     sheet = Sheet(variant, tops["mask alone"] + CELL + 4)
     middles = [left + wide * (lane + 0.5) for lane in range(len(bits))]
     for lane, x in enumerate(middles):
-        sheet.text(x, 14, f"lane {lane}" if variant.wide else f"{lane}", "muted", "middle", font_size=12)
+        sheet.text(x, 14, f"lane {lane}" if variant.wide or not lane else f"{lane}", "muted", "middle", font_size=12)
         within = 0 <= loads["no mask"].offsets[lane] < size
         sheet.arrow(x, tops["memory"] - 2, x, tops["no mask"] + CELL + 3, "memory" if within else "oob", 1.4)
         if loads["mask and other"].states[lane] == "on":
@@ -84,7 +84,10 @@ def paint(loads: dict[str, Load], bits: list[bool], size: int, largest: str, var
             sheet.code(0, tops[name] + 10, code, color, font_size=12.5)
             sheet.text(0, tops[name] + 26, note, "muted", font_size=12.5)
         else:
-            grounded(sheet, left, tops[name] - (7 if name in ("no mask", "mask alone") else 16), f"{code}", color, code=True)
+            y = tops[name] - (7 if name in ("no mask", "mask alone") else 16)
+            grounded(sheet, left, y, code, color, code=True)
+            if name in WAYS:
+                grounded(sheet, left + wide * len(bits), y, note, "muted", "end")
     return sheet
 
 
