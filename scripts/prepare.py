@@ -413,11 +413,13 @@ def write_chooser() -> None:
 
 
 def write_machine_map(found: dict[str, Any]) -> None:
-    """The map of the machine whose numbers the text gives."""
-    from scripts.pages import machine_map
+    """The map of the machine whose numbers the text gives, and a strip of it for each page that lights up a part."""
+    from scripts.pages import machine_map, machine_strip
 
     if {"memory_levels", "hardware_sheet"} <= found["kept"].keys() and "copy_gbps" in found["ceiling"]:
         write_text(DOCS / "generated" / "machine.html", machine_map.figure_html(found))
+        for page in machine_strip.MAPS:
+            write_text(DOCS / "generated" / "machine" / f"{page}.html", machine_strip.figure_html(page, found))
 
 
 def write_home() -> None:
