@@ -102,7 +102,9 @@ def tensor(sheet: Sheet, x: float, y: float, count: int, matrix: int) -> None:
 def across(five: list[Trip], fused: Trip, said: list[str], matrix: int, variant: Variant) -> Sheet:
     sheet = Sheet(variant, 330)
     sheet.text(0, 14, f"{len(five)} kernels", font_weight="bold")
+    sheet.text(70, 14, "unfused", "muted")
     sheet.text(578, 14, "1 kernel", font_weight="bold")
+    sheet.text(640, 14, "fused", "muted")
     sheet.boxes([(1, 26, 554, 104), (579, 26, 140, 104)], "chip", "chip", 1.4, fill_opacity=0.06)
     sheet.text(9, 44, "the chip", "chip", font_weight="bold")
     sheet.boxes([(1, 206, 554, 96), (579, 206, 140, 96)], "memory", "memory", 1.4, fill_opacity=0.06)
@@ -135,6 +137,7 @@ def down(five: list[Trip], fused: Trip, said: list[str], matrix: int, variant: V
     names = f"{len(five)} kernels", "1 kernel"
     for name, trips, high, words in zip(names, (five, [fused]), heights, said, strict=True):
         sheet.text(0, y - 10, name, font_weight="bold")
+        sheet.text(64, y - 10, "unfused" if len(trips) > 1 else "fused", "muted")
         sheet.text(360, y - 10, words, "ink", "end", font_weight="bold")
         sheet.boxes([(1, y, 117, high)], "memory", "memory", 1.4, fill_opacity=0.06)
         sheet.boxes([(258, y, 101, high)], "chip", "chip", 1.4, fill_opacity=0.06)

@@ -89,13 +89,13 @@ def plus(sheet: Sheet, x: float, y: float, wide: float, count: int) -> None:
 
 def queue(sheet: Sheet, x: float, y: float, memory: float, found: list[Share]) -> None:
     """Every program's row stands above the one row in memory; the lowest is being added."""
-    count, wide, left = len(queues(found)), 36.0, x + 70
+    count, wide, left = len(queues(found)), 32.0, x + 106
     heading(sheet, x, y, "Atomic additions", f"{len(found)} programs, a row each")
     for place, share in enumerate(reversed(found)):
         top = memory - STEP * (len(found) - place)
         line(sheet, left, top, wide, len(share.touched), "ours")
         plus(sheet, left, top, wide, len(share.touched))
-        sheet.text(x, top + 13.5, f"program {share.program}", font_size=12)
+        sheet.text(x, top + 13.5, f"program {share.program}, row {listed([str(row) for row in share.rows])}", font_size=12)
         does, color = ("adds", "ours") if place == len(found) - 1 else ("waits", "muted")
         sheet.text(left + wide * count + 8, top + 13.5, does, color, font_size=12)
     for place in range(count):
