@@ -45,7 +45,7 @@ def rescaled_sum(trace: Record) -> Picture:
     rows = [blocks(trace, program) for (program,) in (each["id"] for each in trace["programs"])]
     caption = (
         f"Two rows of {trace['arguments']['n_columns']} numbers, as two programs of a recorded run walked along them, block by "
-        "block. A bar is the sum s after a block. Its dark part is what the block itself adds; its pale part is the sum from "
+        "block. A bar is the sum s after a block. Its upper part is what the block itself adds; its lower part is the sum from "
         "before, multiplied by the factor on the arrow, which is exp(old m − new m)."
     )
     alt = " ".join(f"Row {place}: {told(row)}" for place, row in enumerate(rows))
