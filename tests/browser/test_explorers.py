@@ -750,4 +750,4 @@ def test_two_of_a_kind_do_not_share_their_choices(explorers):
 
 def test_the_scripts_weigh_little():
     weight = sum(len(gzip.compress((pages.ROOT / "docs" / "assets" / f"{name}.js").read_bytes(), 9)) for name in MODULES)
-    assert weight <= 16 * 1024, f"{weight} bytes compressed"
+    assert weight <= 17 * 1024, f"{weight} bytes compressed"
