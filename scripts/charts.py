@@ -15,9 +15,10 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts.drawing.chapters import CHARTS
-from scripts.drawing.data import Record
+from scripts.drawing.data import Chart, Record
 from scripts.drawing.pictures import PICTURES
-from scripts.drawing.style import NARROW, WIDE, page_style
+from scripts.drawing.pictures.sheet import Picture, Sheet
+from scripts.drawing.style import NARROW, WIDE, Canvas, page_style
 from scripts.drawing.svg import to_svg
 from scripts.provenance import records
 
@@ -48,8 +49,14 @@ def draw(name: str, by_name: dict[str, Record]) -> dict[str, Any]:
         "dates": sorted({record["environment"]["measured_at"][:10] for record in needed}),
     }
     with page_style():
-        svgs = {size.name: to_svg(chart.paint(size), f"{name}-{size.name}", chart.title, chart.alt) for size in (WIDE, NARROW)}
+        svgs = {size.name: svg(chart.paint(size), f"{name}-{size.name}", chart) for size in (WIDE, NARROW)}
     return {**svgs, "sidecar": sidecar}
+
+
+def svg(painted: Canvas | Sheet, prefix: str, chart: Chart) -> str:
+    if isinstance(painted, Sheet):
+        return painted.svg(prefix, Picture(chart.title, chart.title, chart.alt, chart.columns, chart.rows, lambda _: painted))
+    return to_svg(painted, prefix, chart.title, chart.alt)
 
 
 def draw_picture(name: str, by_name: dict[str, Record]) -> dict[str, Any]:

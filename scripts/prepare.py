@@ -35,7 +35,7 @@ from scripts.provenance.inline import inline
 DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
 CSV_COLUMNS += ["bytes", "flops", "commit", "measured_at"]
-HOME_SHOWS = ["traces/first_kernel/add.html", "charts/softmax_traffic.html"]
+HOME_SHOWS = ["traces/first_kernel/add.html", "charts/softmax_passes.html"]
 TO_ROOT = "../../"  # every page that shows a chart or a trace lies two folders deep
 
 
