@@ -15,6 +15,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts.drawing.chapters import CHARTS
 from scripts.drawing.data import Record
+from scripts.drawing.spots import spots
 from scripts.drawing.style import NARROW, WIDE, page_style
 from scripts.drawing.svg import to_svg
 from scripts.provenance import records
@@ -46,7 +47,9 @@ def draw(name: str, by_name: dict[str, Record]) -> dict[str, Any]:
         "dates": sorted({record["environment"]["measured_at"][:10] for record in needed}),
     }
     with page_style():
-        svgs = {size.name: to_svg(chart.paint(size), f"{name}-{size.name}", chart.title, chart.alt) for size in (WIDE, NARROW)}
+        painted = {size.name: chart.paint(size) for size in (WIDE, NARROW)}
+        svgs = {size: to_svg(canvas, f"{name}-{size}", chart.title, chart.alt) for size, canvas in painted.items()}
+        sidecar["spots"] = {size: spots(canvas, chart.rows) for size, canvas in painted.items()}
     return {**svgs, "sidecar": sidecar}
 
 
