@@ -10,6 +10,7 @@ const MODULES = {
   "tile-order": "./tile-order.js",
   "config-picker": "./picker.js",
   "stack-chooser": "./chooser.js",
+  "chart-values": "./charts.js",
 };
 const seen = new WeakSet();
 
