@@ -18,6 +18,7 @@ from scripts.drawing.chapters import CHARTS
 from scripts.drawing.data import Chart, Record
 from scripts.drawing.pictures import PICTURES
 from scripts.drawing.pictures.sheet import Picture, Sheet
+from scripts.drawing.spots import spots
 from scripts.drawing.style import NARROW, WIDE, Canvas, page_style
 from scripts.drawing.svg import to_svg
 from scripts.provenance import records
@@ -49,7 +50,9 @@ def draw(name: str, by_name: dict[str, Record]) -> dict[str, Any]:
         "dates": sorted({record["environment"]["measured_at"][:10] for record in needed}),
     }
     with page_style():
-        svgs = {size.name: svg(chart.paint(size), f"{name}-{size.name}", chart) for size in (WIDE, NARROW)}
+        painted = {size.name: chart.paint(size) for size in (WIDE, NARROW)}
+        svgs = {size: svg(canvas, f"{name}-{size}", chart) for size, canvas in painted.items()}
+        sidecar["spots"] = {size: spots(canvas, chart.rows) for size, canvas in painted.items() if isinstance(canvas, Canvas)}
     return {**svgs, "sidecar": sidecar}
 
 

@@ -188,8 +188,8 @@ def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
     data, made = f"{TO_ROOT}data/charts/{chart['name']}", measured_on(chart["environment"], *chart.get("dates", []))
     parts = [
         f'<figure class="chart" id="chart-{chart["name"]}">',
-        f'<div class="wide">{wide}</div>',
-        f'<div class="narrow">{narrow}</div>',
+        f'<chart-values data-src="{data}.json"><div class="wide">{wide}</div>',
+        f'<div class="narrow">{narrow}</div></chart-values>',
         f"<figcaption>{html.escape(chart['title'])} {html.escape(made)}</figcaption>",
         '<details class="data"><summary>The numbers</summary>',
         html_table([chart["columns"], *chart["rows"]], "The numbers of this chart").strip(),

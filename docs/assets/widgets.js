@@ -11,6 +11,7 @@ const MODULES = {
   "config-picker": "./picker.js",
   "stack-chooser": "./chooser.js",
   "blockwise-question": "./questions.js",
+  "chart-values": "./charts.js",
 };
 const seen = new WeakSet();
 
