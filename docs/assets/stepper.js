@@ -16,7 +16,7 @@ const PACE = 1800; // milliseconds a step while playing
 const TALL = 31.8; // so high, in rem, is the whole picture where code and memory stand side by side
 const DIGIT = 0.235; // and so wide is a digit in a cell
 const READ = 0.58; // and smaller cells show no numbers
-const LINE = 94; // so many characters of a sentence stand in a line beside nothing else
+const LINE = 88; // so many characters of a sentence stand in a line beside nothing else
 const MOST = 3; // so many answers are shown at once
 const underlined = globalThis.Highlight && CSS.highlights ? new Highlight() : undefined;
 if (underlined) CSS.highlights.set("stepper-part", underlined);
@@ -116,7 +116,7 @@ class ProgramStepper extends Player {
     this.fitted = this.clientWidth;
     const panes = this.find(".stepper-panes");
     const beside = getComputedStyle(panes).gridTemplateColumns.split(" ").length > 1;
-    const sizes = view.tiled ? [...range(23).map((i) => 1.4 - 0.05 * i), 0.27, 0.24, 0.21, 0.18, 0.15] : range(12).map((i) => 1.15 - 0.05 * i);
+    const sizes = view.tiled ? [...range(23).map((i) => 1.4 - 0.05 * i), 0.27, 0.24, 0.21, 0.18, 0.15] : range(14).map((i) => 1.15 - 0.05 * i);
     const fits = (size) => {
       picture.style.setProperty("--full", `${size}rem`);
       view.fine = view.tiled && size < 0.4;
@@ -310,11 +310,11 @@ class ProgramStepper extends Player {
     this.mark(together ? undefined : this.number, count);
     this.find(".stepper-line").textContent = trace.source[event.line - 1].trim();
     this.find(".stepper-sentence").textContent = together
-      ? `All ${trace.programs.length} programs in step. On a GPU each goes at its own pace, in no order you may rely on.`
+      ? `All ${trace.programs.length} programs in step. On a GPU they run in any order, each at its own pace.`
       : `Program ${program.id.join(", ")} ${words(event, trace)}.`;
     this.drawCode(together ? trace.programs.map(({ events }) => events[step]) : [event]);
     const picture = this.find(".stepper-picture");
-    picture.innerHTML = (together ? everyone(trace, step) : chip(this.view, program, step)) + memory(this.view, this);
+    picture.innerHTML = (together ? everyone(trace, step) : chip(this.view, program, step, this.dataset.registers)) + memory(this.view, this);
     drawCursor(picture, this.cursor);
     this.drawAnswer();
     this.drawLegend();
@@ -409,6 +409,8 @@ class ProgramStepper extends Player {
           has("outside") && [swatch("mark outside"), "outside the tensor"],
           undefinedLanes && ["<b>?</b>", "undefined: nothing was loaded, nothing will be stored"],
         ];
+    const kept = this.dataset.registers ?? this.dataset.kept;
+    if (kept && !together) entries.push(["", `on chip: ${safe(kept)}`]);
     const drawn = `<p class="legend">${entries.filter(Boolean).map(([sign, text]) => `<span>${sign}${text}</span>`).join("")}</p>`;
     const place = this.find(".legends");
     if (place.drawn !== drawn) place.innerHTML = place.drawn = drawn;

@@ -48,7 +48,7 @@ function sheets(view, latest, event) {
   return `<div class="sheets${view.fine ? " fine" : ""}">${pieces.join("")}</div>`;
 }
 
-export function chip(view, program, step) {
+export function chip(view, program, step, registers) {
   const event = program.events[step];
   const past = program.events.slice(0, step + 1);
   const latest = (kind, name) => past.findLast((other) => kind(other) === name);
@@ -57,7 +57,7 @@ export function chip(view, program, step) {
     const value = from ? `= ${from.runs?.[0][0] ?? single(from) ?? "…"}` : "";
     return `<span class="name${from === event ? " now" : ""}">${safe(name)} ${value}</span>`;
   });
-  const title = `<p class="where">On chip: the ${view.blocks.length === 1 ? "block" : "blocks"} of program ${program.id.join(", ")}</p>
+  const title = `<p class="where">On chip${registers ? ", in registers" : ""}: the ${view.blocks.length === 1 ? "block" : "blocks"} of program ${program.id.join(", ")}</p>
     <div class="scalars">${scalars.join("")}</div>`;
   if (view.tiled) return title + sheets(view, latest, event);
   const rows = view.blocks.map((name) => {

@@ -48,7 +48,7 @@ export function memory(view, { trace, program, step, together }) {
     const values = view.room > 0 ? known(trace, shown.name, done) : new Map();
     const texts = values.size ? range(product(tensor.shape)).map((place) => fitted(values.get(offsetAt(tensor, place)) ?? "", view.room)) : undefined;
     const now = looks.some((look) => look?.includes("now"));
-    const marked = Array.from({ length: Math.min(looks.length, all) }, (_, place) => looks[place]);
+    const marked = Array.from({ length: all }, (_, place) => looks[place]);
     return view.tiled ? asSheet(shown, tensor, marked, texts, now) : asRows(view, shown, marked, texts, now);
   });
   const told = view.tiled ? "" : "<small>Each row begins at the offset beside it.</small>";
