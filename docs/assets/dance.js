@@ -144,7 +144,7 @@ class MemoryDance extends Player {
     const { trace, trips, block } = this.run;
     const moved = trips.reduce((sum, trip) => sum + trip.bytes, 0);
     const [programs, all] = [trace.programs.length, trips.length];
-    return `${this.dataset.label} ${words(block)}: ${programs} ${programs === 1 ? "program" : "programs"}, ${words(all)} trips to memory, ${words(moved)} bytes.`;
+    return `${this.dataset.label} ${block}: ${programs} ${programs === 1 ? "program" : "programs"}, ${words(all)} trips to memory, ${words(moved)} bytes.`;
   }
 
   sentence({ program, event, bytes }) {
