@@ -39,5 +39,5 @@ def on_post_build(env):
     which then writes the twins."""
     from scripts.pages import llms_txt, search
 
-    search.part_listings(Path(env.conf["site_dir"]))
+    search.put_off(Path(env.conf["site_dir"]))
     llms_txt.end(env.conf.plugins["llmstxt"]._md_pages)

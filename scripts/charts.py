@@ -3,7 +3,8 @@
     python scripts/charts.py [--machine nvidia-h200]
 
 Draws every chart whose records exist into docs/charts/<machine>/: <name>.wide.svg, <name>.narrow.svg, and <name>.json with
- what the page says beside them: title, text alternative, the table of all that is drawn, environment.
+ what the page says beside them: title, text alternative, the table of all that is drawn, environment. The pictures that
+explain, which are drawn from records of no GPU, go into docs/charts/cpu/; so does `--machine cpu`, which draws them alone.
 """
 
 import argparse
@@ -14,8 +15,11 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts.drawing.chapters import CHARTS
-from scripts.drawing.data import Record
-from scripts.drawing.style import NARROW, WIDE, page_style
+from scripts.drawing.data import Chart, Record
+from scripts.drawing.pictures import PICTURES
+from scripts.drawing.pictures.sheet import Picture, Sheet
+from scripts.drawing.spots import spots
+from scripts.drawing.style import NARROW, WIDE, Canvas, page_style
 from scripts.drawing.svg import to_svg
 from scripts.provenance import records
 
@@ -46,23 +50,57 @@ def draw(name: str, by_name: dict[str, Record]) -> dict[str, Any]:
         "dates": sorted({record["environment"]["measured_at"][:10] for record in needed}),
     }
     with page_style():
-        svgs = {size.name: to_svg(chart.paint(size), f"{name}-{size.name}", chart.title, chart.alt) for size in (WIDE, NARROW)}
+        painted = {size.name: chart.paint(size) for size in (WIDE, NARROW)}
+        svgs = {size: svg(canvas, f"{name}-{size}", chart) for size, canvas in painted.items()}
+        sidecar["spots"] = {size: spots(canvas, chart.rows) for size, canvas in painted.items() if isinstance(canvas, Canvas)}
     return {**svgs, "sidecar": sidecar}
+
+
+def svg(painted: Canvas | Sheet, prefix: str, chart: Chart) -> str:
+    if isinstance(painted, Sheet):
+        return painted.svg(prefix, Picture(chart.title, chart.title, chart.alt, chart.columns, chart.rows, lambda _: painted))
+    return to_svg(painted, prefix, chart.title, chart.alt)
+
+
+def draw_picture(name: str, by_name: dict[str, Record]) -> dict[str, Any]:
+    """A picture from its records, given by their names, as `draw` gives a chart."""
+    function, sources = PICTURES[name]
+    try:
+        picture = function(*(by_name[source] for source in sources))
+    except KeyError as error:
+        raise records.RecordError(f"{name} cannot be drawn: {', '.join(sources)} lacks {error}") from None
+    sidecar = {"name": name, **picture._asdict(), "sources": list(sources)}
+    svgs = {size.name: picture.paint(size).svg(f"{name}-{size.name}", picture) for size in (WIDE, NARROW)}
+    return {**svgs, "sidecar": {key: value for key, value in sidecar.items() if key != "paint"}}
+
+
+def picture_files(baked: Path = records.BAKED, drawn_into: Path = DRAWN) -> dict[Path, str]:
+    """Every file of the pictures whose records exist, with its text."""
+    texts: dict[Path, str] = {}
+    for name, (_, sources) in PICTURES.items():
+        paths = {source: baked / "cpu" / f"{source}.json" for source in sources}
+        if all(path.exists() for path in paths.values()):
+            drawn = draw_picture(name, {source: records.read(path) for source, path in paths.items()})
+            texts |= written(name, drawn, drawn_into / "cpu")
+    return texts
+
+
+def written(name: str, drawn: dict[str, Any], folder: Path) -> dict[Path, str]:
+    texts = {folder / f"{name}.{variant.name}.svg": drawn[variant.name] for variant in (WIDE, NARROW)}
+    return texts | {folder / f"{name}.json": json.dumps(drawn["sidecar"], indent=1, ensure_ascii=False) + "\n"}
 
 
 def files(machine: str, baked: Path = records.BAKED, drawn_into: Path = DRAWN) -> dict[Path, str]:
     """Every file that the records of a machine call for, with its text."""
+    if machine == "cpu":
+        return picture_files(baked, drawn_into)
     texts: dict[Path, str] = {}
     for name, (_, sources) in CHARTS.items():
         paths = {source: records.record_path(machine, "program", source, baked) for source in sources}
         found = {source: records.read(path) for source, path in paths.items() if path.exists()}
         # A program that checks without a GPU and measures with one leaves a record of either kind.
         if len(found) == len(paths) and all(record["environment"]["gpu"] for record in found.values()):
-            drawn = draw(name, found)
-            folder = drawn_into / machine
-            for variant in (WIDE, NARROW):
-                texts[folder / f"{name}.{variant.name}.svg"] = drawn[variant.name]
-            texts[folder / f"{name}.json"] = json.dumps(drawn["sidecar"], indent=1, ensure_ascii=False) + "\n"
+            texts |= written(name, draw(name, found), drawn_into / machine)
     return texts
 
 
@@ -71,7 +109,7 @@ def main() -> int:
     parser.add_argument("--machine", default="nvidia-h200", help="the folder of docs/baked whose records to draw")
     machine = parser.parse_args().machine
     try:
-        texts = files(machine)
+        texts = files(machine) | files("cpu")
         for path, text in texts.items():
             records.write_text(path, text)
             print(f"{path.relative_to(records.ROOT)}: {len(text.encode()) / 1000:.1f} kB")

@@ -4,9 +4,9 @@
     python scripts/minutes.py course/masking     these alone
     python scripts/minutes.py --write            put the minutes into the front matter, as `subtitle: 9 min · start`
 
-Minutes are words / 200 + lines of code / 20. Words are those of the prose, of captions, of answers and of what is folded; not
-those of drawings, of a widget's controls or of tables that records fill in. Lines of code and of output count where they are
-seen at once; a solution's do not. Build the site first (`make site`).
+Minutes are words / 200 + lines of code / 20. Words are those of the prose, of captions, of questions with all their answers
+and of what is folded; not those of drawings, of a widget's controls or of tables that records fill in. Lines of code and of
+output count where they are seen at once; a solution's do not. Build the site first (`make site`).
 """
 
 import argparse
@@ -23,7 +23,7 @@ KINDS = ("course", "deeper")
 # What is no reading: drawings, controls and recorded values, tables from records, the links to files, the line about versions.
 APART = "svg, script, style, details.data, div.scroll, .program, .checked, .files, .headerlink, .bw-bar, button, select, label"
 APART += ", .quiz-controls"
-WIDGET = re.compile(r"^[a-z]+(-[a-z]+)+$")  # a custom element: of its text only the caption is read
+WIDGET = re.compile(r"^(?!blockwise-question$)[a-z]+(-[a-z]+)+$")  # of a custom element but a question only the caption is read
 SUBTITLE = re.compile(r"^subtitle: *(\d+) min(?: · (.+))?$", re.MULTILINE)
 
 

@@ -24,7 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import lab_pages
-from scripts.pages import dist
+from scripts.pages import dist, questions
 from scripts.pages import peers as results
 from scripts.pages.blocks import Blocks
 from scripts.provenance import programs, records, sources
@@ -35,7 +35,7 @@ from scripts.provenance.inline import inline
 DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
 CSV_COLUMNS += ["bytes", "flops", "commit", "measured_at"]
-HOME_SHOWS = ["traces/first_kernel/add.html", "charts/softmax_traffic.html"]
+HOME_SHOWS = ["traces/first_kernel/add.html", "charts/softmax_passes.html"]
 TO_ROOT = "../../"  # every page that shows a chart or a trace lies two folders deep
 
 
@@ -188,8 +188,8 @@ def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
     data, made = f"{TO_ROOT}data/charts/{chart['name']}", measured_on(chart["environment"], *chart.get("dates", []))
     parts = [
         f'<figure class="chart" id="chart-{chart["name"]}">',
-        f'<div class="wide">{wide}</div>',
-        f'<div class="narrow">{narrow}</div>',
+        f'<chart-values data-src="{data}.json"><div class="wide">{wide}</div>',
+        f'<div class="narrow">{narrow}</div></chart-values>',
         f"<figcaption>{html.escape(chart['title'])} {html.escape(made)}</figcaption>",
         '<details class="data"><summary>The numbers</summary>',
         html_table([chart["columns"], *chart["rows"]], "The numbers of this chart").strip(),
@@ -198,6 +198,25 @@ def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
         "</figure>",
     ]
     return "\n".join(re.sub(r"\n\s*\n", "\n", part) for part in parts) + "\n"
+
+
+def write_pictures() -> None:
+    """The pictures that explain, each with what it shows as a table."""
+    for path in sorted((DOCS / "charts" / "cpu").glob("*.json")):
+        picture = json.loads(path.read_text(encoding="utf-8"))
+        drawings = {
+            variant: path.with_name(f"{picture['name']}.{variant}.svg").read_text(encoding="utf-8").strip()
+            for variant in ("wide", "narrow")
+        }
+        parts = [
+            f'<figure class="chart picture" id="picture-{picture["name"]}">',
+            *(f'<div class="{variant}">{drawing}</div>' for variant, drawing in drawings.items()),
+            f"<figcaption>{html.escape(picture['caption'], quote=False)}</figcaption>",
+        ]
+        if picture["rows"]:
+            table = html_table([picture["columns"], *picture["rows"]], "What this picture shows").strip()
+            parts += ['<details class="data"><summary>As a table</summary>', table, "</details>"]
+        write_text(DOCS / "generated" / "pictures" / f"{picture['name']}.html", "\n".join([*parts, "</figure>"]) + "\n")
 
 
 def cell_text(cell: Any) -> str:
@@ -394,11 +413,13 @@ def write_chooser() -> None:
 
 
 def write_machine_map(found: dict[str, Any]) -> None:
-    """The map of the machine whose numbers the text gives."""
-    from scripts.pages import machine_map
+    """The map of the machine whose numbers the text gives, and a strip of it for each page that lights up a part."""
+    from scripts.pages import machine_map, machine_strip
 
     if {"memory_levels", "hardware_sheet"} <= found["kept"].keys() and "copy_gbps" in found["ceiling"]:
         write_text(DOCS / "generated" / "machine.html", machine_map.figure_html(found))
+        for page in machine_strip.MAPS:
+            write_text(DOCS / "generated" / "machine" / f"{page}.html", machine_strip.figure_html(page, found))
 
 
 def write_home() -> None:
@@ -415,6 +436,11 @@ def write_home() -> None:
     write_text(DOCS / "generated" / "course_map.html", course_map.element_html(parts, "../"))
 
 
+def write_questions() -> None:
+    for chapter in questions.chapters():
+        write_text(DOCS / "generated" / "questions" / f"{chapter}.html", questions.section_html(chapter))
+
+
 def write_redirects() -> None:
     """What stands at addresses that readers still know."""
     from scripts.pages import redirects
@@ -429,6 +455,7 @@ def write_others() -> dict[str, Any]:
     write_benchmarks()
     write_outputs()
     write_charts()
+    write_pictures()
     write_checked()
     write_compatibility()
     write_results()
@@ -439,6 +466,7 @@ def write_others() -> dict[str, Any]:
     write_tile_order()
     write_picker()
     write_chooser()
+    write_questions()
     write_redirects()
     write_home()
     lab_pages.write()

@@ -28,14 +28,16 @@ function still(view, attributes) {
   for (const [name, [, kind]] of Object.entries(view.fields)) state[name] = checked(state[name], kind).value;
   const parts = view.answer(state);
   const shown = view.shown.replace(/(<(\w+)[^>]* data-part="(\w+)"[^>]*>)(?=<\/\2>)/g, (open, _, tag, name) => open + parts[name]);
-  return `<div class="explorer still"><p class="given">${given(view, state)}</p><p class="explorer-words">${parts.words}</p><div class="explorer-shown">${shown}</div>
+  const words = `<p class="explorer-words">${parts.words}</p>`;
+  const picture = `<div class="explorer-shown">${shown}</div>`;
+  return `<div class="explorer still"><p class="given">${given(view, state)}</p>${view.opens ? picture + words : words + picture}
     <p class="note">Worked out from this formula: arithmetic, not a recorded run. With scripts on, you can try other numbers.</p></div>`;
 }
 
 function figure(name, element, view, attributes = {}) {
   const told = Object.entries(attributes).map(([key, value]) => ` ${key}="${value}"`).join("");
   const html = `<figure class="explorer-figure" id="${name}"><${element}${told}>${still(view, attributes)}</${element}></figure>`;
-  return `${html.replace(/\n\s*/g, "").replace(/ (role="status"|data-part="\w+"|tabindex="0"[^>]*)/g, "")}\n`;
+  return `${html.replace(/\n\s*/g, "").replace(/ (role="status"|data-part="\w+"|data-to="[^"]*"|tabindex="0"[^>]*)/g, "")}\n`;
 }
 
 const two = { dimensions: "2" };

@@ -7,6 +7,7 @@ import pytest
 from tests import interpreter, language
 
 LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/test_engines.py", "tests/docs/test_lessons.py")
+EVERY_PAGE = ("tests/browser/test_every_page.py",)
 # What `make test-long` runs: the built site in a browser, every published program and block alone, every chart drawn and every
 # recording made once more, the specimens of the labs and the picker compiled, a specimen of every kernel compiled and held
 # against its record, the mutants' scores, and what becomes of all records when code is changed in one place.
@@ -85,8 +86,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_xdist_make_scheduler(config, log):
     """For `--dist loadfile`: one worker runs all tests of a file, and one all that look at the built site, heavy ones first.
 
-    What such tests share (a chart drawn, a site built, a browser) is then made once. And there is never more than one browser at
-    work: with two of them, on two cores, a page once got no further for more than half a minute.
+    What such tests share (a chart drawn, a site built, a browser) is then made once. The tests that open every page take as long
+    as all others that look at the site, and are apart from them.
     """
     if config.getvalue("dist") != "loadfile":
         return None
@@ -97,7 +98,7 @@ def pytest_xdist_make_scheduler(config, log):
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
-            return "the site" if file.startswith(LOOK_AT_THE_SITE) else file
+            return "the site" if file.startswith(LOOK_AT_THE_SITE) and file not in EVERY_PAGE else file
 
     return ByFile(config, log)
 

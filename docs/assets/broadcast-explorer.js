@@ -95,14 +95,20 @@ function drawn(state) {
 function sums(state, lane) {
   const [rows, columns] = drawn(state);
   const none = `<td class="skip">…</td>`;
-  const head = (axis) => (index) =>
-    index === undefined ? none : `<th scope="${axis ? "col" : "row"}"${index === lane[axis] ? ' class="now"' : ""}>${number(times(parts(state, index, index)[axis]))}</th>`;
+  const spelled = columns.length < 5; // where there is room, as a product too
+  const head = (axis) => (index) => {
+    if (index === undefined) return none;
+    const pair = parts(state, index, index)[axis];
+    const factors = spelled ? `<small>${pair.map(number).join(" × ")} =</small> ` : "";
+    return `<th scope="${axis ? "col" : "row"}"${index === lane[axis] ? ' class="now"' : ""}>${factors}${number(times(pair))}</th>`;
+  };
   const cell = (i, j) => {
     if (i === undefined || j === undefined) return none;
     if (!exists(state, i, j)) return `<td class="none"></td>`;
-    return `<td class="lane${i === lane[0] && j === lane[1] ? " now" : ""}" data-lane="${i} ${j}">${number(at(state, i, j))}</td>`;
+    const near = i === lane[0] || j === lane[1] ? " near" : "";
+    return `<td class="lane${i === lane[0] && j === lane[1] ? " now" : near}" data-lane="${i} ${j}">${number(at(state, i, j))}</td>`;
   };
-  return `<table class="sums"><caption>On the left rows times stride_m, above cols times stride_n, inside their sums.</caption><tr><td>${code("rows")} ↓ ${code("cols")} →</td>${columns.map(head(1)).join("")}</tr>${rows.map((i) => `<tr>${head(0)(i)}${columns.map((j) => cell(i, j)).join("")}</tr>`).join("")}</table>`;
+  return `<table class="sums"><caption>On the left rows times stride_m, above cols times stride_n, inside the sum of the two.</caption><tr><td>${code("rows")} ↓ ${code("cols")} →</td>${columns.map(head(1)).join("")}</tr>${rows.map((i) => `<tr>${head(0)(i)}${columns.map((j) => cell(i, j)).join("")}</tr>`).join("")}</table>`;
 }
 
 function memory(state, lane) {
@@ -114,7 +120,8 @@ function memory(state, lane) {
       const line = offset / BigInt(LINE) - (offset < 0n && offset % BigInt(LINE) ? 1n : 0n);
       const place = Number(offset - line * BigInt(LINE));
       if (!lines.has(line)) lines.set(line, new Map());
-      lines.get(line).set(place, (lines.get(line).get(place) ?? 0) + 1);
+      const there = lines.get(line).get(place) ?? [];
+      lines.get(line).set(place, [...there, [i, j]]);
     }
   }
   const own = at(state, ...lane);
@@ -123,16 +130,26 @@ function memory(state, lane) {
     const between = n ? line - sorted[n - 1][0] - 1n : 0n;
     const skip = between ? `<span class="skip">⋮ ${count(between * BigInt(LINE), "element")} that no lane touches</span>` : "";
     const first = line * BigInt(LINE);
-    const marks = [...places].map(([place, lanes]) => `<i class="${line < 0n ? "outside" : "touched"}${first + BigInt(place) === own ? " now" : ""}" style="left:${(100 * place) / LINE}%">${lanes > 1 && lanes < 10 ? lanes : ""}</i>`);
+    const marks = [...places].map(([place, lanes]) => {
+      const near = lanes.some(([i]) => i === lane[0]) ? " near" : "";
+      const look = `${line < 0n ? "outside" : "touched"}${first + BigInt(place) === own ? " now" : near}`;
+      return `<i class="${look}" data-to="${lanes[0].join(" ")}" style="left:${(100 * place) / LINE}%">${lanes.length > 1 && lanes.length < 10 ? lanes.length : ""}</i>`;
+    });
     return `${skip}<span class="from">${number(first)}</span><span class="elements">${marks.join("")}</span>`;
   });
   const more = sorted.length > LINES ? `<span class="skip">⋮ more lines are touched, not drawn</span>` : "";
   const cut = state.block_m > LOOKED || state.block_n > LOOKED ? " Drawn are the lanes of the tile’s first rows and columns." : "";
-  const repeated = sorted.some(([, places]) => [...places.values()].some((lanes) => lanes > 1)) ? " A digit tells how many lanes point at one element." : "";
+  const repeated = sorted.some(([, places]) => [...places.values()].some((lanes) => lanes.length > 1)) ? " A digit tells how many lanes point at one element." : "";
   return `<div class="memory">${shown.join("")}${more}</div><p class="legend">Memory is one long line, folded here every ${LINE} elements; the offset on the left is where a line begins.${repeated}${cut}</p>`;
 }
 
-function answer(state, lane = [0n, 0n]) {
+// The lane that is chosen at first: in the second row and the third column, where the tile has them.
+function opens(state) {
+  const [rows, columns] = drawn(state);
+  return state.formula === "tile" ? [rows[1] ?? 0n, columns[2] ?? 0n] : [0n, 0n];
+}
+
+function answer(state, lane = opens(state)) {
   const found = (state.formula === "tile" ? tile : diagonal)(state);
   const blank = { sums: "", lane: "", memory: "", figures: "" };
   if (!found) return { ...blank, words: words(state) };
@@ -167,4 +184,5 @@ export const view = define("broadcast-explorer", {
     return state.formula === "diagonal" && state.block_m === state.block_n ? [along, along] : [rows[i + down], columns[j + right]];
   },
   answer,
+  opens,
 });

@@ -1,4 +1,4 @@
-// <stack-chooser>: one pattern with every tool. The element comes with a section for each pattern: its sentence, effort against speed, and a table.
+// <stack-chooser>: one pattern with every tool. The element comes with a section for each pattern: its sentence, its times as bars, and a table.
 // Without scripts all of them stand there. Here a reader chooses one. scripts/pages/chooser_element.py writes it, each figure a record's own.
 
 import { choice, choices } from "./explorer.js";

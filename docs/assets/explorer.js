@@ -1,7 +1,8 @@
 // What the explorers share: numbers as people type them, words, and an element made of a form, sentences and a picture.
 // A `view` has `label`; `start`, its controls' first values, which attributes replace; `fields`, what each number is called and counts;
 // `form`; `shown` and `answer(state)`, its parts, by data-part; `follow(state, changed)`, what one control sets of others. A part with
-// data-when="name=value" is there while that control has that value.
+// data-when="name=value" is there while that control has that value. Where a lane can be picked, `opens(state)` is the first one, and
+// what is shown stands above the form.
 
 const LANES = 1n << 20n; // Triton's longest block
 const DIGITS = 30; // a number of more digits counts nothing that exists
@@ -85,8 +86,10 @@ class Explorer extends HTMLElement {
     if (this.form) return;
     const { view } = this.constructor;
     const words = `explorer-${++made}`;
-    this.innerHTML = `<div class="explorer" role="group" aria-label="${view.label}"><form autocomplete="off">${view.form(fieldOf(view.fields))}</form>
-      <p class="explorer-words" id="${words}" role="status" data-part="words"></p><div class="explorer-shown">${view.shown}</div>
+    const form = `<form autocomplete="off">${view.form(fieldOf(view.fields))}</form>`;
+    const told = `<p class="explorer-words" id="${words}" role="status" data-part="words"></p>`;
+    const shown = `<div class="explorer-shown">${view.shown}</div>`;
+    this.innerHTML = `<div class="explorer${view.opens ? " picks" : ""}" role="group" aria-label="${view.label}">${(view.opens ? [shown, told, form] : [form, told, shown]).join("")}
       <p class="note">Worked out in your browser from this formula. It is arithmetic, not a recorded run.</p></div>`;
     this.form = this.querySelector("form");
     // Names of its own, so that two explorers on a page do not share their radio buttons.
@@ -100,6 +103,7 @@ class Explorer extends HTMLElement {
     this.form.addEventListener("input", (event) => this.changed(event.target.dataset.name));
     this.addEventListener("keydown", (event) => this.key(event));
     this.addEventListener("click", (event) => this.click(event.target));
+    this.addEventListener("pointerover", (event) => event.pointerType === "mouse" && this.point(event.target));
     this.changed();
   }
 
@@ -141,7 +145,7 @@ class Explorer extends HTMLElement {
     this.state = problems.length ? undefined : state;
     this.lane = undefined;
     this.querySelector(".explorer-shown").classList.toggle("stale", problems.length > 0);
-    this.show(problems.length ? { words: `${problems.join(" ")} The picture below keeps the last numbers that it could draw.` } : view.answer(state));
+    this.show(problems.length ? { words: `${problems.join(" ")} The picture keeps the last numbers that it could draw.` } : view.answer(state));
   }
 
   show(parts) {
@@ -165,7 +169,7 @@ class Explorer extends HTMLElement {
     if (event.ctrlKey || event.metaKey || event.altKey || !event.key.startsWith("Arrow")) return;
     if (event.target.matches(".pick")) {
       event.preventDefault();
-      if (this.state) this.pick(this.constructor.view.moves(this.state, this.lane ?? [0n, 0n], event.key));
+      if (this.state) this.pick(this.constructor.view.moves(this.state, this.lane ?? this.constructor.view.opens(this.state), event.key));
       return;
     }
     if (event.key !== "ArrowUp" && event.key !== "ArrowDown") return;
@@ -174,9 +178,15 @@ class Explorer extends HTMLElement {
     this.step(event.target, event.key === "ArrowUp");
   }
 
+  // A lane of the tile, or an element of memory at which one points.
+  point(target) {
+    const { lane, to } = target.closest("[data-lane], [data-to]")?.dataset ?? {};
+    const chosen = (lane ?? to)?.split(" ").map(BigInt);
+    if (chosen && String(chosen) !== String(this.lane)) this.pick(chosen);
+  }
+
   click(target) {
-    const lane = target.closest("[data-lane]");
-    if (lane) this.pick(lane.dataset.lane.split(" ").map(BigInt));
+    this.point(target);
     if (target.matches("button[data-up]")) this.step(target.parentElement.querySelector("input"), Boolean(target.dataset.up));
   }
 

@@ -16,12 +16,12 @@ const bytes = (n) => (n ? `${whole(n)} bytes` : "none");
 
 const ROWS = [
   ["time", ({ us: middle }) => `${us(middle)} µs`],
-  ["20th to 80th percentile", ({ us_p20, us_p80 }) => `${us(us_p20)} to ${us(us_p80)} µs`],
+  ["p20 to p80, µs", ({ us_p20, us_p80 }) => `${us(us_p20)} to ${us(us_p80)}`],
   ["rate", (row) => `${rate(row)} TFLOP/s`],
   ["registers a thread", ({ registers }) => whole(registers)],
   ["spilled, a thread", ({ spills }) => bytes(spills)],
   ["shared memory", ({ shared }) => bytes(shared)],
-  ["at once on a multiprocessor", ({ programs }) => whole(programs)],
+  ["programs at once", ({ programs }) => whole(programs)],
   ["occupancy", ({ occupancy }) => `${Math.round(100 * occupancy)}%`],
   ["what limits that", ({ limit }) => limit],
 ];
@@ -38,6 +38,13 @@ const told = (name, row) => (row.failure ? `${name} fails: ${safe(row.failure.re
 function lineHtml([, indent, code, comment], changed) {
   const tag = changed ? "mark" : "span";
   return `<${tag} class="line" style="--in:${indent.length}">${indent}${safe(code)}${comment ? `<i>${safe(comment)}</i>` : ""}\n</${tag}>`;
+}
+
+// The chosen row comes into view within the list; the page stays where it is.
+function uncover(list) {
+  const [row, head] = [list.querySelector(".lit"), list.querySelector("thead")];
+  const top = row.offsetTop - head.offsetHeight;
+  if (top < list.scrollTop || row.offsetTop + row.offsetHeight > list.scrollTop + list.clientHeight) list.scrollTop = top - list.clientHeight / 3;
 }
 
 // The first changed line comes into view within its pane; the page stays where it is.
@@ -86,7 +93,7 @@ class ConfigPicker extends HTMLElement {
     const panes = Object.entries(SIDES).map(([side, name]) => `<section><p class="where">${name}<small data-part="count-${side}"></small></p><div class="picker-code" tabindex="0" role="region" aria-label="${name} of this configuration"><code data-part="${side}"></code></div></section>`);
     this.innerHTML = `<div class="explorer picker" role="group" aria-label="Configuration picker"><form>
       ${choices("Shape, <i>M × N × K</i>", names.map((name) => choice("picker-shape", name, sized(name))), "row")}
-      <div class="picker-tables"><fieldset><legend>Configuration</legend><table class="picker-list"><thead><tr>${heads.join("")}</tr></thead><tbody>${options.join("")}</tbody></table></fieldset>
+      <div class="picker-tables"><fieldset><legend>Configuration</legend><div class="picker-scroll"><table class="picker-list"><thead><tr>${heads.join("")}</tr></thead><tbody>${options.join("")}</tbody></table></div></fieldset>
       <table class="picker-takes"><thead><tr><td></td>${Object.values(SIDES).map((name) => `<th scope="col">${name}</th>`).join("")}</tr></thead><tbody data-part="takes"></tbody></table></div></form>
       <p class="explorer-words" role="status" data-part="words"></p>
       <p class="note" data-part="marks"></p><div class="picker-panes">${panes.join("")}</div></div>`;
@@ -124,7 +131,7 @@ class ConfigPicker extends HTMLElement {
         const cells = [triton, cuda].map((row) => `<td>${row[KEYS[at]] === null ? "–" : shown(row)}</td>`);
         return `<tr><th scope="row">${name}</th>${cells.join("")}</tr>`;
       }).join(""),
-      marks: `Marked with <b class="mark">▸</b>: the lines that ${called(configurations[this.before])}, the configuration before, has otherwise.`,
+      marks: `Marked with <b class="mark">▸</b>: the lines that ${called(configurations[this.before])}, the configuration before, has differently.`,
     };
     for (const side of Object.keys(SIDES)) {
       const lines = linesOf(texts[side], this.number, this.before);
@@ -133,6 +140,7 @@ class ConfigPicker extends HTMLElement {
     }
     for (const [name, html] of Object.entries(parts)) this.querySelector(`[data-part="${name}"]`).innerHTML = html;
     this.querySelectorAll(".picker-code").forEach(reveal);
+    uncover(this.querySelector(".picker-scroll"));
   }
 }
 

@@ -10,6 +10,8 @@ const MODULES = {
   "tile-order": "./tile-order.js",
   "config-picker": "./picker.js",
   "stack-chooser": "./chooser.js",
+  "blockwise-question": "./questions.js",
+  "chart-values": "./charts.js",
 };
 const seen = new WeakSet();
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,8 +17,8 @@ from scripts import ROOT
 from scripts import compile as compiler
 from scripts.baking import profile
 from scripts.baking.sampling import Sampling
-from scripts.baking.work import Work, measures
-from scripts.launches import SPECIMENS
+from scripts.baking.work import Work, launches, measures
+from scripts.launches import SPECIMENS, VIEWED
 from scripts.provenance import programs
 from scripts.provenance.environment import rivals
 from scripts.provenance.follow import Code
@@ -35,8 +36,8 @@ class Runs:
 
     def make(self, work: Work, gpu: str) -> dict[str, Any]:
         """What the record of a piece of work holds beside its head."""
-        make = {"program": self.program, "lab": self.lab, "compiled": self.compiled, "trace": self.trace}[work.kind]
-        return make(work, variables(self.cpu, gpu), gpu)
+        make = {"program": self.program, "lab": self.lab, "compiled": self.compiled, "layout": self.layout, "trace": self.trace}
+        return make[work.kind](work, variables(self.cpu, gpu), gpu)
 
     def program(self, work: Work, variables: dict[str, str], gpu: str) -> dict[str, Any]:
         """Run the program as it is published, and keep what it printed and measured, and what was seen of the GPU meanwhile."""
@@ -100,6 +101,13 @@ class Runs:
         if failed := [f"{entry['specimen']} for {entry['target']}: {entry['error']}" for entry in found if "error" in entry]:
             raise RuntimeError("; ".join(failed))
         return {"specimens": found}
+
+    def layout(self, work: Work, *_: Any) -> dict[str, Any]:
+        """The compiler's text of one launch, in the form in which it gives elements to threads, without places in the source."""
+        target = VIEWED[work.short]
+        lines = compiler.text(work.short, target, "ttgir").splitlines()
+        kept = [re.sub(r" loc\([^()]*(\([^()]*\))?\)", "", line) for line in lines if not line.startswith("#loc")]
+        return {"target": target, "launch": launches()[work.short], "ttgir": kept}
 
     def trace(self, work: Work, *_: Any) -> dict[str, Any]:
         return recorded(work.short)

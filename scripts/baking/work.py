@@ -1,16 +1,16 @@
 """What there is to bake, and how long it took the last time. Names only: nothing here needs torch or a GPU."""
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from scripts.launches import SPECIMENS
+from scripts.launches import SPECIMENS, VIEWED
 from scripts.provenance import labs, programs, records, sources
 from scripts.provenance.environment import primary_machine
 from scripts.provenance.follow import Code, CodeError, Place
 
 # What a piece of work takes where no record tells, in seconds on one core.
-GUESS = {"program": 8.0, "compiled": 4.0, "trace": 6.0, "lab": 30.0, "gate": 30.0}
-FOLDERS = {"compiled": "compiled", "traces": "trace", "labs": "lab"}
+GUESS = {"program": 8.0, "compiled": 4.0, "layout": 6.0, "trace": 6.0, "lab": 30.0, "gate": 30.0}
+FOLDERS = {"compiled": "compiled", "layouts": "layout", "traces": "trace", "labs": "lab"}
 
 
 class Work(NamedTuple):
@@ -31,7 +31,10 @@ def everything(cpu: bool) -> list[Work]:
     found = [Work("program", name) for name in programs.snippet_names() if not (cpu and programs.needs_of(name))]
     found += [Work("compiled", name) for name in dict.fromkeys(specimen.function for specimen in SPECIMENS)]
     found += [Work("lab", name) for name in labs.names()]
-    return found + ([Work("trace", name) for name in sources.recorded_runs()] if cpu else [])
+    if cpu:
+        found += [Work("layout", name) for name in VIEWED]
+        found += [Work("trace", name) for name in sources.recorded_runs()]
+    return found
 
 
 def measures(work: Work, code: Code) -> bool:
@@ -69,10 +72,17 @@ def is_current(work: Work, machine: str, code: Code) -> bool:
         return False
     if work.kind == "lab":
         return labs.is_of_these_cells(record)
+    if work.kind == "layout":
+        return [record["target"], record["launch"]] == [VIEWED[work.short], launches()[work.short]]
     if work.kind == "compiled":
         asked = {specimen.name: specimen.launch for specimen in SPECIMENS if specimen.function == work.short}
         return {entry["specimen"]: entry["launch"] for entry in record["specimens"]} == asked
     return True
+
+
+def launches() -> dict[str, Any]:
+    """What a record says of each launch that is compiled."""
+    return {specimen.name: specimen.launch for specimen in SPECIMENS}
 
 
 def seconds(kind: str, short: str, machine: str) -> float:

@@ -1,7 +1,7 @@
 """Charts of bandwidth against size, under the bandwidth of a plain copy."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
@@ -22,15 +22,23 @@ from scripts.drawing.data import (
     row_length,
     sides,
 )
-from scripts.drawing.style import COLORS, LEGEND_ROW, Canvas, Variant, legend_rows, on_canvas, spread, text_width
+from scripts.drawing.names import Names
+from scripts.drawing.spots import mark
+from scripts.drawing.style import COLORS, Canvas, Variant, on_canvas
 
 TICKS = ((10**5, "100k"), (10**6, "1M"), (10**7, "10M"), (10**8, "100M"))
 LIMIT = "device copy (the limit drawn)"
 Box = tuple[float, float, float, float]
 
 
-def bandwidth_axes(canvas: Canvas, box: Box, curves: Sequence[Curve], roof: float, top: float) -> Axes:
-    """Bandwidth from zero over a logarithmic x, with the roof and every curve; Blockwise is drawn last."""
+def cells_of(curve: Curve, x: int, row: Record) -> tuple[Any, ...]:
+    return curve.series.label, x, *numbers(row)
+
+
+def bandwidth_axes(
+    canvas: Canvas, box: Box, curves: Sequence[Curve], roof: float, top: float, cells: Callable[..., tuple[Any, ...]] = cells_of
+) -> Axes:
+    """Bandwidth from zero over a logarithmic x, with the roof and every curve, the last drawn first."""
     axes = canvas.axes(*box)
     xs = [x for curve in curves for x in curve.xs]
     axes.set_xscale("log")
@@ -47,20 +55,54 @@ def bandwidth_axes(canvas: Canvas, box: Box, curves: Sequence[Curve], roof: floa
         whisker: dict[str, Any] = {"color": COLORS[curve.series.color], "linewidth": 1, "solid_capstyle": "butt"}
         axes.plot([x for x in curve.xs for _ in range(3)], ends, clip_on=False, **whisker)
         axes.plot(curve.xs, [middle for _, middle, _ in curve.rates], clip_on=False, **curve.series.line())
+        for x, row, (_, middle, _) in zip(curve.xs, curve.measured, curve.rates, strict=True):
+            mark(canvas, axes, x, middle, cells(curve, x, row))
     return axes
 
 
-def ceiling_of(curves: Sequence[Curve], roof: float, plot: float, lines: int = 1) -> float:
+def ceiling_of(curves: Sequence[Curve], roof: float, plot: float) -> float:
     """The top of the axis: above everything drawn, with space for the roof's label."""
     tallest = max([roof, *(fast for curve in curves for _, _, fast in curve.rates)])
-    return tallest * plot / (plot - 8 - 15 * lines)
+    return tallest * plot / (plot - 23)
 
 
-def name_roof(canvas: Canvas, axes: Axes, roof: float, lines: int = 1) -> None:
+def name_roof(canvas: Canvas, axes: Axes, roof: float) -> None:
     x, y = on_canvas(canvas, axes, axes.get_xlim()[0], roof)
-    words = [f"Device copy, {roof:,.0f} GB/s"] if lines == 1 else ["Device copy,", f"{roof:,.0f} GB/s"]
-    for line, part in enumerate(reversed(words)):
-        canvas.text(x, y - 6 - 15 * line, part, color="limit")
+    canvas.text(x, y - 6, f"Device copy, {roof:,.0f} GB/s", color="limit")
+
+
+def timed_cells(curve: Curve, x: int, row: Record) -> tuple[Any, ...]:
+    return curve.series.label, TIMINGS[row["timing"]], x, *numbers(row)
+
+
+def both_timings(variant: Variant, panels: dict[str, list[Curve]], roof: float, reach: tuple[int, int]) -> Canvas:
+    """A panel for each way of timing: side by side where there is room, else one under the other. The last names the curves.
+
+    Thin lines lie over the thick one, so that one is seen where all are as fast.
+    """
+    curves = panels["call"]
+    names = Names(variant, [(curve.series, curve.series.label) for curve in curves])
+    left, height, gap, down = (50, 300, 34, 0) if variant.wide else (46, 190, 0, 256)
+    width = variant.width - left - names.margin
+    width = (width - gap * (len(panels) - 1)) / len(panels) if variant.wide else width
+    deep = height + down * (len(panels) - 1)
+    canvas = Canvas(variant, 26 + deep + 52 + names.legend)
+    ceiling = ceiling_of([curve for each in panels.values() for curve in each], roof, height)
+    for place, (timing, drawn) in enumerate(panels.items()):
+        x, y = (left + place * (width + gap), 26) if variant.wide else (left, 26 + place * down)
+        axes = bandwidth_axes(canvas, (x, y, x + width, y + height), drawn[::-1], roof, ceiling, timed_cells)
+        axes.set_xlim(reach[0] / 1.12, reach[1] * 1.12)
+        axes.set_xticks([tick for tick, _ in TICKS], [words for _, words in TICKS])
+        canvas.text(x, y - 12, capital(TIMINGS[timing]), fontweight="bold")
+        if place and variant.wide:
+            axes.set_yticklabels([])
+        else:
+            canvas.text(0, y - 12, "GB/s", color="muted")
+            name_roof(canvas, axes, roof)
+    canvas.text(left, 26 + deep + 39, "Number of elements", color="muted")
+    ends = {curve.name: (curve.xs[-1], curve.rates[-1][1]) for curve in drawn}
+    names.write(canvas, axes, [ends.get(curve.name, (reach[0], roof)) for curve in curves], 26 + deep + 63)
+    return canvas
 
 
 def add_bandwidth(record: Record) -> Chart:
@@ -74,28 +116,7 @@ def add_bandwidth(record: Record) -> Chart:
     first, last = called[0].xs[0], called[0].xs[-1]
 
     def paint(variant: Variant) -> Canvas:
-        items = [(curve.series, curve.series.label) for curve in called]
-        left, bottom, gap, lines = (50, 326, 34, 1) if variant.wide else (46, 266, 20, 2)
-        top, edge = 26, left if variant.wide else 0
-        canvas = Canvas(variant, bottom + 52 + LEGEND_ROW * len(legend_rows(items, variant, edge)))
-        width = (variant.width - left - 8 - gap * (len(panels) - 1)) / len(panels)
-        ceiling = ceiling_of(everything, roof, bottom - top, lines)
-        ticks = TICKS if variant.wide else TICKS[::3]
-        for place, (timing, curves) in enumerate(panels.items()):
-            x = left + place * (width + gap)
-            axes = bandwidth_axes(canvas, (x, top, x + width, bottom), curves, roof, ceiling)
-            axes.set_xlim(first / 1.12, last * 1.12)
-            axes.set_xticks([tick for tick, _ in ticks], [words for _, words in ticks])
-            heading = TIMINGS[timing] if variant.wide else {"call": "called", "graph": "from a graph"}[timing]
-            canvas.text(x, 14, capital(heading), fontweight="bold")
-            if place:
-                axes.set_yticklabels([])
-            else:
-                name_roof(canvas, axes, roof, lines)
-        canvas.text(0, 14, "GB/s", color="muted")
-        canvas.text(left, bottom + 39, "Number of elements", color="muted")
-        canvas.legend(edge, bottom + 63, items)
-        return canvas
+        return both_timings(variant, panels, roof, (first, last))
 
     names = listed([curve.series.label for curve in called])
     title = f"Memory bandwidth of vector addition in float32 against the number of elements: {names}."
@@ -124,22 +145,17 @@ def softmax_rows(record: Record) -> Chart:
     labels = [curve.series.label + end for curve, end in zip(curves, ends, strict=True)]
 
     def paint(variant: Variant) -> Canvas:
-        items = [(curve.series, label) for curve, label in zip(curves, labels, strict=True)]
-        margin = 34 + max(text_width(label, variant.text) for label in labels) if variant.wide else 26
+        names = Names(variant, [(curve.series, label) for curve, label in zip(curves, labels, strict=True)], least=26)
         left, top, bottom = (50, 20, 360) if variant.wide else (46, 20, 280)
-        legend = 0 if variant.wide else 4 + LEGEND_ROW * len(legend_rows(items, variant, 0))
-        canvas = Canvas(variant, bottom + 48 + legend)
-        box = (left, top, variant.width - margin, bottom)
+        canvas = Canvas(variant, bottom + 52 + names.legend)
+        box = (left, top, variant.width - names.margin, bottom)
         axes = bandwidth_axes(canvas, box, curves, roof, ceiling_of(curves, roof, bottom - top))
         ticks = lengths[:: 2 if variant.wide else 4]
         axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
         name_roof(canvas, axes, roof)
         canvas.text(0, 14, "GB/s", color="muted")
         canvas.text(left, bottom + 39, "Row length, in elements", color="muted")
-        if variant.wide:
-            label_ends(canvas, axes, curves, labels, bottom)
-        else:
-            canvas.legend(0, bottom + 63, items)
+        names.write(canvas, axes, [(curve.xs[-1], curve.rates[-1][1]) for curve in curves], bottom + 63)
         return canvas
 
     names = listed([curve.series.label for curve in curves])
@@ -158,18 +174,6 @@ def softmax_rows(record: Record) -> Chart:
     ]
     columns = ["implementation", "row length", "rows", *TIMES, *RATES]
     return Chart(title, alt, columns, [*table, [LIMIT, None, None, *numbers(copy)]], paint)
-
-
-def label_ends(canvas: Canvas, axes: Axes, curves: Sequence[Curve], labels: Sequence[str], bottom: float) -> None:
-    """Each curve's name right of the plot, as near its last point as fits; a thin line joins those that reach the edge."""
-    edge = on_canvas(canvas, axes, axes.get_xlim()[1], 0)[0]
-    last = max(curve.xs[-1] for curve in curves)
-    ends = [on_canvas(canvas, axes, curve.xs[-1], curve.rates[-1][1]) for curve in curves]
-    for curve, label, end, y in zip(curves, labels, ends, spread([y for _, y in ends], 19, 20, bottom), strict=True):
-        if curve.xs[-1] == last:
-            canvas.line([end[0] + 5, edge + 18], [end[1], y], color=COLORS[curve.series.color], linewidth=0.8)
-        canvas.line([edge + 22], [y], **{**curve.series.line(), "linestyle": ""})
-        canvas.text(edge + 30, y + 4.5, label, fontweight="bold" if curve.name == "blockwise" else "normal")
 
 
 CHARTS = {

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from scripts.drawing.style import SERIES, Canvas, Series, Variant
+from scripts.drawing.style import SERIES, Series, Variant
 
 Record = dict[str, Any]
 Rates = tuple[float, float, float]
@@ -19,7 +19,7 @@ class Chart(NamedTuple):
     alt: str
     columns: list[str]
     rows: list[list[Any]]
-    paint: Callable[[Variant], Canvas]
+    paint: Callable[[Variant], Any]  # gives a Canvas, or a Sheet of pictures/
 
 
 class Curve(NamedTuple):

@@ -121,6 +121,7 @@ class Canvas:
 
     def __init__(self, variant: Variant, height: float):
         self.variant, self.height = variant, height
+        self.marks: list[Any] = []
         self.figure = Figure(figsize=(variant.width / 72, height / 72), dpi=72)
         self.pixels = Affine2D().scale(1, -1).translate(0, height) + Affine2D().scale(1 / 72) + self.figure.dpi_scale_trans
 

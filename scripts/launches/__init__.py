@@ -27,6 +27,12 @@ SHARED_BYTES = 128
 # Arguments that many programs' kernels take.
 X_AND_OUT = {"x_ptr": "*fp32", "out_ptr": "*fp32"}
 X_AND_Y = {"x_ptr": "*fp32", "y_ptr": "*fp32"}
+# The launches whose compiled text is kept as a record, so that pictures and pages can read it, and for which GPU.
+VIEWED = {
+    "lane_thread_kernel/call": "sm_90",
+    "strided_kernel/call": "sm_90",
+    **{f"staged_matmul_kernel/stages_{n}": "sm_90" for n in (1, 2, 3, 4)},
+}
 TILE_OF = {**X_AND_OUT, "n_rows": 512, "n_columns": 256}
 
 

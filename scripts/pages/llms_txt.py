@@ -25,7 +25,7 @@ OF_A_LAB = "lab-cell"  # mkdocs-jupyter reads a lab's page in the same way, to s
 CODE = re.compile(r"<pre data-search-exclude.*?</pre>", re.DOTALL)
 COLOR = re.compile(r"</?(?:span|a)\b[^>]*>")
 DRAWING = re.compile(r"<svg data-search-exclude.*?</svg>", re.DOTALL)
-CHART = re.compile(r'<figure class="chart".*?</figure>', re.DOTALL)
+CHART = re.compile(r'<figure class="chart[^"]*".*?</figure>', re.DOTALL)
 TABLE = re.compile(r"<table data-search-exclude.*?</table>", re.DOTALL)
 
 

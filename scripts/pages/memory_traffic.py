@@ -246,7 +246,8 @@ def caption(dance: Dance, trace: Record, counts: dict[int, Count], made: Record 
         lesson = f"With {least} the programs ask for {moved[0]:,} bytes, with {most} for {moved[-1]:,}."
     parts = [
         f"Recorded runs of <code>{escape(trace['kernel'])}</code> on tensors of {', '.join(sizes)} elements. {lesson}",
-        "A trip is one load or store of one program. Some of what is asked for comes from the L2 cache, on the way to memory.",
+        "A trip is one load or store of one program."
+        + ("" if len(set(moved)) == 1 else " What is asked for a second time may come from the L2 cache, on the way to memory."),
         "Bytes on chip: the floating-point blocks that a program has names for, at the point where they take up the most room.",
     ]
     if made:

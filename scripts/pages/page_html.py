@@ -19,10 +19,12 @@ from markdown.preprocessors import Preprocessor
 
 UNSEARCHED = (
     *("pre", "svg", "figcaption", "table", 'details class="data"', 'figure class="stepper-figure"', 'p class="files"'),
-    *('a class="program"', 'figure class="explorer-figure picker-figure"'),
+    *('a class="program"', 'details class="answer"', 'figure class="explorer-figure picker-figure"'),
 )
 PASSED_OVER = re.compile(rf"<({'|'.join(UNSEARCHED)})(?=[\s>])")
-MADE = re.compile(r'^<(figure|div) (?:class="(?:chart|stepper-figure|scroll)").*?</\1>$', re.DOTALL | re.MULTILINE)
+MADE = re.compile(
+    r'^<(figure|div) (?:class="(?:chart(?: [\w-]+)*|stepper-figure|scroll|questions)").*?</\1>$', re.DOTALL | re.MULTILINE
+)
 PLAIN = re.compile(r'<span class="(?:n|o|w)">([^<]*)</span>')
 AFTER_FENCES, AFTER_EVERYTHING = 22, 0
 

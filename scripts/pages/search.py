@@ -4,8 +4,8 @@ Most elements of a page are in its listings, drawings and tables, and the search
 which main.py calls, gives it a listing or a table as bare lines, and nothing of the rest that page_html.py marks. A word of the
 glossary becomes a section of its own.
 
-`part_listings` takes these lines out of the index, which every page loads, into a file that docs/assets/search/ loads with the
-first query. They weigh as much as the prose.
+The theme reads the index on every page. `put_off` leaves it empty, and puts what it held into a file that docs/assets/search/
+loads with the first query: the prose, and apart from it the lines of listings and tables.
 """
 
 import json
@@ -43,7 +43,7 @@ def search_less() -> None:
     Parser.feed = lambda parser, html: HTMLParser.feed(parser, lighten(html))
 
 
-def part_listings(site: Path) -> None:
+def put_off(site: Path) -> None:
     index_file = site / "search" / "search_index.json"
     index = json.loads(index_file.read_text(encoding="utf-8"))
     listings = {}
@@ -52,5 +52,6 @@ def part_listings(site: Path) -> None:
         if any(lines):
             listings[entry["location"]] = "\n".join(line for line in lines if line)
         entry["text"] = LISTING.sub("", entry["text"]).strip()
-    for path, data in ((index_file, index), (index_file.with_name("listings.json"), listings)):
+    book = {"docs": index["docs"], "listings": listings}
+    for path, data in ((index_file, index | {"docs": []}), (index_file.with_name("book.json"), book)):
         path.write_text(json.dumps(data, ensure_ascii=False, separators=(",", ":")), encoding="utf-8")

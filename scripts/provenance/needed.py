@@ -82,6 +82,10 @@ class Program:
         match node:
             case ast.Expr(value=ast.Call(func=called)):
                 return self.changes(node, ast.unparse(called), live)
+            case ast.Expr(value=ast.Tuple(elts=calls)):
+                return any(self.changes(node, ast.unparse(call.func), live) for call in calls if isinstance(call, ast.Call))
+            case ast.FunctionDef(decorator_list=[ast.Attribute() as decorator, *_]):
+                return root_of(decorator) in self.functions.keys() & live  # as an operator is told its fake
             case ast.Assign(targets=[ast.Subscript() | ast.Attribute() as target]):
                 root = root_of(target)
                 return root in live or root not in self.values and root not in self.functions

@@ -15,8 +15,8 @@ from scripts import ROOT
 
 BAKED = ROOT / "docs" / "baked"
 SCHEMA = 1
-KINDS = ("program", "compiled", "trace", "lab", "matrix", "mutants", "gate")
-FOLDERS = {"program": "", "trace": "traces", "lab": "labs"}  # of the others, a kind's name is its folder's
+KINDS = ("program", "compiled", "layout", "trace", "lab", "matrix", "mutants", "gate")
+FOLDERS = {"program": "", "layout": "layouts", "trace": "traces", "lab": "labs"}  # of the others, a kind's name is its folder's
 FIELDS = {"schema": int, "kind": str, "name": str, "hash": str, "environment": dict}
 
 

@@ -16,6 +16,7 @@ from scripts.provenance.follow import Code, CodeError, Place
 
 PACKAGE = "kernels/__init__.py"
 COMPILER = "scripts/compile.py:measured"
+TEXT = "scripts/compile.py:text"
 RECORDER = "scripts/recording/recorder.py:record"
 CASES = "scripts/recording/cases"
 MUTATOR = "scripts/mutation/mutants.py:mutants"
@@ -37,6 +38,12 @@ def entries(kind: str, name: str, code: Code | None = None) -> list[str]:
                 raise CodeError(f"no kernel {name} is compiled")
             launchers = {f"{specimen.path}:{specimen.launcher}" for specimen in launched if specimen.launcher}
             return [*{specimen.kernel: None for specimen in launched}, *sorted(launchers), COMPILER]
+        case "layout":
+            launched = [specimen for specimen in SPECIMENS if specimen.name == name]
+            if not launched:
+                raise CodeError(f"no launch {name} is compiled")
+            only = launched[0]
+            return [only.kernel, *([f"{only.path}:{only.launcher}"] if only.launcher else []), TEXT, COMPILER]
         case "trace":
             return [RECORDER, f"{CASES}/{name.partition('/')[0]}.py"]
         case "matrix":

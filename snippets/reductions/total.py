@@ -51,6 +51,7 @@ def total(x, way, programs=512, block=2048):
     sizes = (x.numel(), block, programs)
     meet_kernel[(programs,)](x, out, partial, arrived, *sizes, way)
     if way == "two launches":
+        # One program adds up the partial sums, and what it stores is the result.
         meet_kernel[(1,)](partial, out, out, out, programs, programs, 1, way)
     return out
 

@@ -4,6 +4,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 
 from scripts.pages import chooser, chooser_element
+from scripts.pages.formats import us
 from tests.browser.conftest import PALETTES
 from tests.browser.probes import add_page
 from tests.records.made_up import write_chooser
@@ -51,8 +52,16 @@ def test_each_pattern_shows_its_own_figures(opened, given, site):
         assert words.startswith(f"{pattern['name']}, {pattern['case']}.")
         missing = [row["name"] for row in pattern["tools"] if row["ms"] is None]
         assert ("Not measured: " + ", ".join(missing) in words) == bool(missing)
-        drawn = len(pattern["tools"]) - len(missing)
-        assert page.locator(f"{SHOWN} circle").count() == drawn
+        measured = [row for row in pattern["tools"] if row["ms"]]
+        assert page.locator(f"{SHOWN} .chooser-bars li").evaluate_all("all => all.map(item => item.dataset.tool)") == [
+            row["tool"] for row in pattern["tools"]
+        ]
+        bars = page.locator(f"{SHOWN} .bar").evaluate_all("all => all.map(bar => bar.getBoundingClientRect().width)")
+        slowest = max((row["ms"][1] for row in measured), default=0)
+        for width, row in zip(bars, measured, strict=True):
+            assert width == pytest.approx(max(2, max(bars) * row["ms"][1] / slowest), abs=1)
+        times = page.locator(f"{SHOWN} .track .time").all_inner_texts()
+        assert times == [us(row["ms"][1] * 1e3) for row in measured]
         links = page.locator(f"{SHOWN} caption a").evaluate_all("all => all.map(link => link.href)")
         assert links == [f"{site.url}{pattern['chapter']}", f"{site.url}{pattern['program']}"]
 
@@ -80,9 +89,9 @@ def test_it_works_by_keyboard(opened, given):
 def test_on_a_phone_it_fits_and_is_accessible(palette, opened):
     page = opened(palette, 390)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    colors = [page.locator(f"{SHOWN} .{look}").first.evaluate("e => getComputedStyle(e).stroke") for look in ("chosen", "other")]
-    assert len({*colors, "none"}) == 3
-    assert page.locator(f"{SHOWN} .chosen").evaluate("e => getComputedStyle(e).fill") == "none"
+    looks = ("[data-tool=triton] .bar", "[data-tool=eager] .bar")
+    colors = [page.locator(f"{SHOWN} {look}").evaluate("e => getComputedStyle(e).backgroundColor") for look in looks]
+    assert len({*colors, "rgba(0, 0, 0, 0)"}) == 3
     found = Axe().run(page, context="stack-chooser").response["violations"]
     assert [problem["id"] for problem in found if problem["impact"] in ("serious", "critical")] == []
 

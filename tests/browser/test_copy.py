@@ -72,10 +72,10 @@ def test_a_block_of_cpp_copies_itself_and_offers_its_program(site, fresh):
     open_tab(block)
     shown = block.locator("code").inner_text()
     assert press_copy(page, block).strip() == shown.strip()
-    whole = (site.folder / "programs" / "cuda" / "add.py").read_text(encoding="utf-8")
+    whole = (site.folder / "programs" / "cuda" / "row_sum.py").read_text(encoding="utf-8")
     assert press_copy(page, block, 1) == whole
     found = block.evaluate(NAMES.replace("document.querySelectorAll(`${blocks} ", "blocks.querySelectorAll(`"))
-    assert found == [names("this C++", shown, " (part of cuda/add.py)"), names("whole file", whole)]
+    assert found == [names("this C++", shown, " (part of cuda/row_sum.py)"), names("whole file", whole)]
 
 
 @pytest.mark.parametrize("address", [address for address in pages.addresses() if address.startswith("labs/")])

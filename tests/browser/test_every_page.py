@@ -103,7 +103,7 @@ def test_text_that_is_hard_to_read_is_found(site, context_of):
     places = {1280: ["article p", "figure.chart td"], 390: ["article p", "article pre code span"]}
     for width, planted in places.items():
         page = context_of("light", width).new_page()
-        page.goto(site.url + "course/fused-softmax/")
+        page.goto(site.url + "course/memory/")
         settle(page)
         page.evaluate("document.querySelectorAll('details').forEach((details) => { details.open = true })")
         for place in planted:

@@ -164,6 +164,18 @@ def test_a_row_can_be_pressed_anywhere(opened):
     assert page.locator(LIT).get_attribute("data-at") == "3"
 
 
+def test_all_of_it_stands_on_one_screen(opened):
+    """The list and both texts scroll in their boxes; what is chosen and what is marked are in view there."""
+    page = opened()
+    for at in (CHOSEN[0], 0, len(CONFIGURATIONS) - 1):
+        page.locator(f".picker-list input[value='{at}']").check()
+        assert page.locator(LIVE).bounding_box()["height"] <= 640
+        for box, inner in ((".picker-scroll", ".lit"), (".picker-code:has([data-part=cuda])", "mark")):
+            outer = page.locator(box).bounding_box()
+            seen = page.locator(f"{box} {inner}").first.bounding_box()
+            assert outer["y"] <= seen["y"] and seen["y"] + seen["height"] <= outer["y"] + outer["height"] + 1, (at, box)
+
+
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("palette", PALETTES)
 def test_it_fits_and_is_accessible(palette, width, opened):

@@ -66,15 +66,15 @@ def test_strange_queries_are_harmless(ask):
     assert found["+mask"] and not found["zebra"]
 
 
-def test_listings_come_with_the_first_query(site, fresh):
+def test_the_book_comes_with_the_first_query(site, fresh):
     page = fresh(None)
     called = []
     page.on("request", lambda request: called.append(request.url.removeprefix(site.url)))
     page.goto(site.url)
     page.wait_for_load_state("networkidle")
-    assert "search/search_index.json" in called and "search/listings.json" not in called
+    assert "search/search_index.json" in called and "search/book.json" not in called
     page.evaluate(ASK, ["mask"])
-    assert "search/listings.json" in called
+    assert "search/book.json" in called
 
 
 DOCS = [

@@ -6,6 +6,7 @@ import inspect
 import io
 import re
 import tokenize
+import tomllib
 import unicodedata
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
@@ -326,6 +327,22 @@ def comments(text: str) -> Iterator[Passage]:
             words.append(normal(re.sub(r"`[^`]+`", CODE, token.string.lstrip("# "))))
     if words:
         yield Passage(start, "\n".join(words))
+
+
+def questions(text: str) -> list[Passage]:
+    """The strings of a lesson's questions, at the lines where they stand."""
+    found: list[Passage] = []
+
+    def walk(value: object) -> None:
+        if isinstance(value, dict | list):
+            for part in value.values() if isinstance(value, dict) else value:
+                walk(part)
+        else:
+            line = text.count("\n", 0, text.find(str(value))) + 1
+            found.extend(passage._replace(line=line) for passage in markdown(str(value)))
+
+    walk(tomllib.loads(text))
+    return found
 
 
 def lab(text: str) -> list[Passage]:

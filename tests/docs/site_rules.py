@@ -187,7 +187,7 @@ def plain(text: str) -> str:
 
 def unsearchable(site: Path) -> list[str]:
     """Pages that the search would not find."""
-    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    index = json.loads((site / "search" / "book.json").read_text(encoding="utf-8"))
     texts: dict[str, str] = {}
     for entry in index["docs"]:
         address = f"/{entry['location'].partition('#')[0]}"

@@ -47,7 +47,7 @@ def test_a_lesson_has_its_parts(address):
     assert first and re.match(r"\*\*[^*]+\?\*\*", first[1]), "the first paragraph begins with the question in bold"
     headings = [line.strip("# ").partition(" {")[0] for line in text.splitlines() if re.match(r"##+ ", line)]
     assert any(re.match(r"What goes wrong", heading) for heading in headings) or address == "course/mistakes", headings
-    assert "Exercise" in headings and headings[-1] == "In short", headings
+    assert "Exercise" in headings and headings[-2:] == ["Check yourself", "In short"], headings
 
 
 @pytest.mark.parametrize("address", LESSONS)
@@ -67,11 +67,12 @@ def test_no_reason_is_guessed_in_passing(address):
 ARTICLE = """<article><h1>Sums<a class="headerlink">#</a></h1><p>One two three.</p><svg><text>not read</text></svg>
 <pre>a = 1\n\nb = 2\n</pre><details><summary>Solution</summary><p>Four five</p><pre>c = 3</pre></details>
 <my-widget><p>not read</p></my-widget>
+<blockwise-question><p>Seven</p><ol><li>eight</li></ol><details><summary>Answer</summary>nine</details></blockwise-question>
 <figure><figcaption>six</figcaption><details class="data"><table></table></details></figure></article>"""
 
 
-def test_minutes_count_prose_captions_and_folded_answers_but_no_solution_s_code():
-    assert minutes.reading(BeautifulSoup(ARTICLE, "html.parser").article) == (8, 2)
+def test_minutes_count_prose_captions_questions_and_folded_answers_but_no_solution_s_code():
+    assert minutes.reading(BeautifulSoup(ARTICLE, "html.parser").article) == (12, 2)
 
 
 def test_the_map_of_the_course_is_the_navigation_s(site):

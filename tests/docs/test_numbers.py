@@ -189,6 +189,7 @@ SOURCES = {
     "docs/overrides/home.html": "<p>{{ config.x }}</p>\n<p>A softmax at <b>4.2</b> TB/s</p>\n",
     "kernels/softmax/softmax.py": 'def softmax(x):\n    """Softmax.\n\n    At 4.2 TB/s.\n    """\n',
     "snippets/a/b.py": "x = 1  # at 4.2 TB/s\n",
+    "snippets/a/questions.toml": 'why = "At 4.2 TB/s."\n',
     "CHANGES.md": "At 4.2 TB/s.\n",
 }
 UNREAD = dict.fromkeys(["docs/baked/h200/a.md", "docs/generated/a.md", "docs/data/a.md"], "4.2 TB/s\n")

@@ -23,7 +23,7 @@ def test_a_word_of_the_glossary_is_a_section():
     assert '<h3 id="atomic">Atomic</h3><dd>' in search.lighten(PAGE)
 
 
-def test_listings_leave_the_index(tmp_path):
+def test_what_is_searched_leaves_the_index(tmp_path):
     entries = [
         {"location": "sums/", "title": "Sums", "text": "<p>A sum.</p> <pre>if a &lt; 2:\n\n    tl.load(a)</pre>  <pre>2³¹</pre>"},
         {"location": "rows/", "title": "Rows", "text": "<p>Rows.</p><pre>\n</pre>"},
@@ -31,8 +31,9 @@ def test_listings_leave_the_index(tmp_path):
     (tmp_path / "search").mkdir()
     index = tmp_path / "search" / "search_index.json"
     index.write_text(json.dumps({"config": {"lang": ["en"]}, "docs": entries}), encoding="utf-8")
-    search.part_listings(tmp_path)
+    search.put_off(tmp_path)
     left = json.loads(index.read_text(encoding="utf-8"))
-    assert left["config"] == {"lang": ["en"]}
-    assert [entry["text"] for entry in left["docs"]] == ["<p>A sum.</p>", "<p>Rows.</p>"]
-    assert json.loads(index.with_name("listings.json").read_text(encoding="utf-8")) == {"sums/": "if a < 2:\ntl.load(a)\n2³¹"}
+    assert left == {"config": {"lang": ["en"]}, "docs": []}
+    book = json.loads(index.with_name("book.json").read_text(encoding="utf-8"))
+    assert [entry["text"] for entry in book["docs"]] == ["<p>A sum.</p>", "<p>Rows.</p>"]
+    assert book["listings"] == {"sums/": "if a < 2:\ntl.load(a)\n2³¹"}

@@ -1,7 +1,6 @@
 """The chooser of a stack shows what its records hold, and says where they hold nothing."""
 
 import re
-from itertools import pairwise
 
 import pytest
 
@@ -80,26 +79,14 @@ def test_the_tables_show_the_data(source):
                 assert time.startswith("not measured: ") and speed == "not measured"
 
 
-def test_the_curve_has_a_point_for_each_measured_tool(source):
-    given = chooser.data(*source)
-    for at, pattern in enumerate(given["patterns"]):
-        svg = chooser_element.curve_svg(given, at)
-        measured = [row for row in pattern["tools"] if row["speed"]]
-        points = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', svg)]
-        assert len(points) == len(measured)
-        for x, y in points:
-            lines = 256 ** ((x - 46) / 580)
-            speed = 1 - (y - 16) / 194
-            assert any(abs(lines - row["lines"]) <= 0.02 * lines and abs(speed - row["speed"]) < 0.002 for row in measured)
-
-
-def test_names_in_the_curve_do_not_cover_each_other(source):
-    given = chooser.data(*source)
-    for at in range(len(given["patterns"])):
-        svg = chooser_element.curve_svg(given, at)
-        found = [(float(x), float(y)) for x, y in re.findall(r'/><text x="([\d.]+)" y="([\d.]+)"', svg)]
-        for (x, y), (next_x, next_y) in pairwise(found):
-            assert abs(next_x - x) >= chooser_element.NAME_WIDTH or abs(next_y - y) >= chooser_element.NAME_HEIGHT
+def test_each_measured_tool_has_a_bar_as_long_as_its_time(source):
+    for pattern in chooser.data(*source)["patterns"]:
+        html = chooser_element.bars_html(pattern)
+        measured = [row for row in pattern["tools"] if row["ms"]]
+        parts = [float(part) for part in re.findall(r"--part:([\d.]+)", html)]
+        slowest = max((row["ms"][1] for row in measured), default=1)
+        assert parts == pytest.approx([row["ms"][1] / slowest for row in measured], abs=1e-4)
+        assert html.count("not measured") == len(pattern["tools"]) - len(measured)
 
 
 def test_what_is_missing_is_named(folder):

@@ -61,7 +61,7 @@ def test_every_program_kernel_and_traced_run_is_wanted():
     assert len(labs) >= 4 and labs <= cpu.keys()
     assert gpu.keys() == programs.keys() | compiled | labs
     rest = cpu.keys() - anywhere - compiled - labs
-    assert {name.partition("/")[0] for name in rest} == {"traces", "matrix", "mutants"}
+    assert {name.partition("/")[0] for name in rest} == {"layouts", "traces", "matrix", "mutants"}
 
 
 def snippets() -> list[Path]:
@@ -266,9 +266,9 @@ def test_a_reworded_import_makes_nothing_stale(copy):
 
 
 def test_a_changed_program_makes_its_own_records_stale(copy):
-    with (copy / "snippets/first_kernel/launch.py").open("a", encoding="utf-8") as file:
+    with (copy / "snippets/first_kernel/owners.py").open("a", encoding="utf-8") as file:
         file.write("print()\n")
-    assert stale(copy) == {f"{PRIMARY}/first_kernel/launch", "cpu/first_kernel/launch"}
+    assert stale(copy) == {f"{PRIMARY}/first_kernel/owners", "cpu/first_kernel/owners"}
 
 
 def test_changed_words_make_nothing_stale(copy):

@@ -73,6 +73,19 @@ def test_a_program_sees_nothing_of_the_one_before(tmp_path):
     assert runs[1].output == ["False False False False [] __main__ [] ['os', 'sys', 'torch']"]
 
 
+def test_a_program_that_turns_the_interpreter_on_too_late_does_not_find_it_on(tmp_path):
+    switch = "import os, torch\nif not torch.cuda.is_available():\n    os.environ[\"TRITON_INTERPRET\"] = \"1\"\n"
+    late = "import triton\nfrom triton.runtime.jit import JITFunction\n@triton.jit\ndef f(): pass\nprint(type(f).__name__)\n"
+    found = {}
+    for name, text in {"first": switch + late, "late": late.replace("from", f"{switch}from", 1)}.items():
+        (tmp_path / name).mkdir()
+        program = tmp_path / f"{name}.py"
+        program.write_text(text, encoding="utf-8")
+        found[name] = (program_runs.turns_interpreter_on(text), program_runs.run(program, tmp_path / name).output)
+    assert found["first"] == (True, ["InterpretedFunction"])
+    assert not found["late"][0]
+
+
 def test_foreign_imports_are_reported():
     text = "import os, torch.nn\nfrom kernels.add import add\nfrom . import x\nif 1:\n    import einops\n"
     assert foreign_imports(text) == [".", "einops", "kernels"]

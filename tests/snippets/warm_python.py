@@ -1,5 +1,7 @@
 """Run programs one after another, each in a process of its own that has imported torch and nothing else: that takes seconds.
 
+With the argument `triton` it has imported Triton as well, with the interpreter turned on.
+
 Started by program_runs.py with the Python of the bare environment. A line of JSON on standard input asks for a run, and a
 line answers with its status. What the program prints goes to a file. The standard library, and torch.
 """
@@ -72,5 +74,9 @@ def run(seconds: float, **asked) -> int | None:
 if __name__ == "__main__":
     with contextlib.suppress(ImportError):  # what needs it says so
         import torch  # noqa: F401
+
+        if sys.argv[1:] == ["triton"]:
+            os.environ["TRITON_INTERPRET"] = "1"
+            import triton.language  # noqa: F401
     for line in sys.stdin:
         print(json.dumps(run(**json.loads(line))), flush=True)

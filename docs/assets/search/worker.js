@@ -1,15 +1,14 @@
-// Stands where the theme has its search, and answers the same messages. The listings and what searches come with the first query:
-// until then a page has loaded only the prose, which the theme asks for.
+// Stands where the theme has its search, and answers the same messages. What is searched, and what searches, comes with the first
+// query: the index that the theme asks for on every page is empty.
 
 const [SETUP, READY, QUERY, RESULT] = [0, 1, 2, 3];
-let docs = [];
 let engine;
 let latest;
 
 async function load() {
-  const listings = fetch(new URL("../../search/listings.json", self.location)).then((answer) => (answer.ok ? answer.json() : {}));
-  const { Engine } = await import("./engine.js");
-  return new Engine(docs, await listings.catch(() => ({})));
+  const book = fetch(new URL("../../search/book.json", self.location)).then((answer) => answer.json());
+  const [{ Engine }, { docs, listings }] = await Promise.all([import("./engine.js"), book]);
+  return new Engine(docs, listings);
 }
 
 async function answer(query) {
@@ -23,7 +22,6 @@ async function answer(query) {
 
 self.addEventListener("message", async ({ data: { type, data } }) => {
   if (type === SETUP) {
-    docs = data.docs;
     postMessage({ type: READY });
   } else if (type === QUERY) {
     latest = data;

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 
 from scripts.drawing.data import RATES, TIMES, Chart, Record, choose, listed, numbers, rates
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas
 
 LIMIT = "device copy (the limit drawn)"
@@ -119,16 +120,17 @@ def bandwidths(panels: Sequence[Panel], subject: str) -> Chart:
         width = (variant.width - left - 8 - 30 * (across - 1)) / across
         down = math.ceil(len(panels) / across)
         deep = down * height + (down - 1) * gap
-        canvas = Canvas(variant, 26 + deep + 76 + LEGEND_ROW * len(legend_rows(items, variant, 0)))
+        top = 36 + LEGEND_ROW * len(legend_rows(items, variant, 0))
+        canvas = Canvas(variant, top + deep + 58)
+        canvas.legend(0, 14, items)
         for place, panel in enumerate(panels):
-            x, y = left + place % across * (width + 30), 26 + place // across * (height + gap)
-            axes = draw_panel(canvas, panel, (x, y, x + width, y + height), tallest * height / (height - 24))
+            x, y = left + place % across * (width + 30), top + place // across * (height + gap)
+            axes = draw_panel(canvas, panel, (x, y, x + width, y + height), tallest * height / (height - 28))
             canvas.text(x, y - 12, panel.heading, fontweight="bold")
             if place % across:
                 axes.set_yticklabels([])
             else:
                 canvas.text(0, y - 12, "GB/s", color="muted")
-        canvas.legend(0, 26 + deep + 86, items)
         return canvas
 
     title = f"Memory bandwidth of {subject}: {listed([SERIES[name].label for name in shown])}."
@@ -164,11 +166,11 @@ def draw_panel(canvas: Canvas, panel: Panel, box: tuple[float, float, float, flo
     axes.set_xlim(-0.5, len(panel.cases) - 0.5)
     axes.set_ylim(0, top)
     axes.set_yticks(range(0, int(top) + 1, 1000), [f"{tick:,}" for tick in range(0, int(top) + 1, 1000)])
-    axes.set_xticks(range(len(panel.cases)), ["\n".join(case[4]) for case, _ in panel.cases])
+    axes.set_xticks([])
     axes.grid(axis="y", color=COLORS["rule"], linewidth=0.8, clip_on=False)
     axes.axhline(0, color=COLORS["muted"], linewidth=1, clip_on=False)
     axes.axhline(panel.roof, color=COLORS["limit"], linewidth=1.2, clip_on=False)
-    for place, (_, rows) in enumerate(panel.cases):
+    for place, (case, rows) in enumerate(panel.cases):
         for turn, row in enumerate(rows):
             series, x = SERIES[row["implementation"]], place + 0.8 / len(rows) * (turn - (len(rows) - 1) / 2)
             slow, middle, fast = (round(rate, 1) for rate in rates(row))
@@ -177,8 +179,11 @@ def draw_panel(canvas: Canvas, panel: Panel, box: tuple[float, float, float, flo
                 axes.vlines([x], [0], [middle], linewidth=series.width, **style)
             axes.plot([x, x, math.nan], [slow, fast, math.nan], linewidth=1, solid_capstyle="butt", **style)
             axes.plot([x], [middle], clip_on=False, **{**series.line(), "linestyle": ""})
+            mark(canvas, axes, x, middle, (*words_of(case), series.label, *numbers(row)))
+        for line, words in enumerate(case[4]):
+            canvas.text(on_canvas(canvas, axes, place, 0)[0], box[3] + 18 + 15 * line, words, color="muted", ha="center")
     x, y = on_canvas(canvas, axes, axes.get_xlim()[1], panel.roof)
-    canvas.text(x, y - 6, f"Device copy, {panel.roof:,.0f} GB/s", color="limit", ha="right")
+    canvas.text(x, y - 11, f"Device copy, {panel.roof:,.0f} GB/s", color="limit", ha="right")
     return axes
 
 

@@ -3,7 +3,9 @@
 from typing import Any
 
 from scripts.drawing.data import Chart, Record
-from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows
+from scripts.drawing.names import Names, at_ends
+from scripts.drawing.spots import mark
+from scripts.drawing.style import COLORS, SERIES, Canvas, Variant
 
 EVERY = 10
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -20,14 +22,20 @@ def autograd_losses(record: Record) -> Chart:
     distances = {name: [max(max(off[name][step : step + EVERY]), 1e-9) for step in steps] for name in NAMES}
     distances = {name: [round(value, 9) for value in values] for name, values in distances.items()}
 
+    rows: list[list[Any]] = [
+        [step, *(losses[name][at] for name in NAMES), *(distances[name][at] for name in NAMES)] for at, step in enumerate(steps)
+    ]
+
     def paint(variant: Variant) -> Canvas:
         series = {name: SERIES[name]._replace(marker="o", width=1.6 if name == "blockwise" else 4) for name in NAMES}
         items = [(series[name], words) for name, words in NAMES.items()]
         left, first, second = (50, 200, 130) if variant.wide else (46, 160, 120)
         base = 26 + first + 44
-        canvas = Canvas(variant, base + second + 50 + LEGEND_ROW * len(legend_rows(items, variant, 0)))
-        upper = canvas.axes(left, 26, variant.width - 8, 26 + first)
-        lower = canvas.axes(left, base, variant.width - 8, base + second)
+        names = Names(variant, items)
+        canvas = Canvas(variant, base + second + 50 + names.legend)
+        right = variant.width - names.margin
+        upper = canvas.axes(left, 26, right, 26 + first)
+        lower = canvas.axes(left, base, right, base + second)
         for axes in (upper, lower):
             axes.set_xlim(0, steps[-1])
             axes.grid(axis="y", color=COLORS["rule"], linewidth=0.8, clip_on=False)
@@ -46,7 +54,12 @@ def autograd_losses(record: Record) -> Chart:
         canvas.text(0, 14, "Loss", fontweight="bold")
         canvas.text(0, base - 12, "Distance from the same training in float64", fontweight="bold")
         canvas.text(left, base + second + 37, "Step", color="muted")
-        canvas.legend(0, base + second + 61, items)
+        for row in rows:
+            mark(canvas, upper, row[0], row[1], tuple(row))
+            mark(canvas, lower, row[0], row[3], tuple(row))
+        if names.direct:
+            at_ends(canvas, upper, items, [(steps[-1], curve[-1]) for curve in losses.values()])
+        names.write(canvas, lower, [(steps[-1], curve[-1]) for curve in distances.values()], base + second + 61)
         return canvas
 
     title = "Losses of a small transformer with PyTorch's operations and with our kernels, and their distance from float64."
@@ -58,9 +71,6 @@ def autograd_losses(record: Record) -> Chart:
     )
     columns = ["step", *(f"loss, {words}" for words in NAMES.values())]
     columns += [f"distance from float64, {words}" for words in NAMES.values()]
-    rows: list[list[Any]] = [
-        [step, *(losses[name][at] for name in NAMES), *(distances[name][at] for name in NAMES)] for at, step in enumerate(steps)
-    ]
     return Chart(title, alt, columns, rows, paint)
 
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from scripts.drawing.data import Chart, Record
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, Canvas, Variant, on_canvas, text_width
 
 COLUMNS = ["configuration", "wins", "time in turns (µs)", "least time seen (µs)", "largest time seen (µs)"]
@@ -41,6 +42,7 @@ def autotune_repeat(record: Record) -> Chart:
             axes.plot([low, high], [place + shift] * 2, color=COLORS["ink"], linewidth=1.6, clip_on=False)
             y = on_canvas(canvas, axes, 0, place + shift)[1]
             canvas.text(0, y + 4.5 if variant.wide else y - 13, label)
+            mark(canvas, axes, us, place + shift, (label, wins, us, low, high), (0, place + shift))
             canvas.text(variant.width - 22 if variant.wide else variant.width, y + 4.5, f"{wins}", fontweight="bold", ha="right")
         canvas.text(0, bottom + 24, "bar: timed in turns; line: what the tuner saw", color="muted")
         return canvas

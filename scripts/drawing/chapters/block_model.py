@@ -4,7 +4,13 @@ from typing import Any
 
 from scripts.drawing.curves import LIMIT, bandwidth_axes, ceiling_of, name_roof
 from scripts.drawing.data import RATES, TIMES, Chart, Curve, Record, choose, listed, numbers, rates, sides
-from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas
+from scripts.drawing.names import Names
+from scripts.drawing.spots import mark
+from scripts.drawing.style import COLORS, SERIES, Canvas, Variant, on_canvas
+
+
+def cells(curve: Curve, x: int, row: Record) -> tuple[Any, ...]:
+    return int(curve.name.split("_")[1]), x, *numbers(row)
 
 
 def block_model_warps(record: Record) -> Chart:
@@ -19,16 +25,16 @@ def block_model_warps(record: Record) -> Chart:
     elements = sides(rows[0]["shape"])[0]
 
     def paint(variant: Variant) -> Canvas:
-        items = [(curve.series, curve.series.label) for curve in curves]
+        line_names = Names(variant, [(curve.series, curve.series.label) for curve in curves], least=26)
         left, top, bottom = (50, 20, 300) if variant.wide else (46, 20, 260)
-        canvas = Canvas(variant, bottom + 52 + LEGEND_ROW * len(legend_rows(items, variant, 0)))
-        box = (left, top, variant.width - 26, bottom)
-        axes = bandwidth_axes(canvas, box, curves, roof, ceiling_of(curves, roof, bottom - top))
+        canvas = Canvas(variant, bottom + 52 + line_names.legend)
+        box = (left, top, variant.width - line_names.margin, bottom)
+        axes = bandwidth_axes(canvas, box, curves, roof, ceiling_of(curves, roof, bottom - top), cells)
         axes.set_xticks(warps, [f"{number}" for number in warps])
         name_roof(canvas, axes, roof)
         canvas.text(0, 14, "GB/s", color="muted")
         canvas.text(left, bottom + 39, "num_warps", color="muted")
-        canvas.legend(0, bottom + 63, items)
+        line_names.write(canvas, axes, [(warps[-1], curve.rates[-1][1]) for curve in curves], bottom + 63)
         return canvas
 
     names = listed([f"{block:,}" for block in blocks])
@@ -54,6 +60,7 @@ def block_model_order(record: Record) -> Chart:
     kept: dict[str, Any] = record["figures"]
     tickets, before, places = kept["tickets"], kept["before"], kept["places"]
     count = len(tickets)
+    table = [list(row) for row in zip(range(count), tickets, before, places, strict=True)]
 
     def paint(variant: Variant) -> Canvas:
         left, top, bottom = (50, 20, 400) if variant.wide else (40, 20, 300)
@@ -67,6 +74,8 @@ def block_model_order(record: Record) -> Chart:
         canvas.line(*zip(*ends, strict=True), color=COLORS["limit"], linewidth=1.2)
         style = SERIES["programs"].line() | {"linestyle": "", "markersize": 3.6 if variant.wide else 2.6}
         axes.plot(range(count), tickets, clip_on=False, **style)
+        for program, row in enumerate(table):
+            mark(canvas, axes, program, tickets[program], tuple(row))
         canvas.text(0, 14, "Ticket", color="muted")
         canvas.text(variant.width - 12, 14, "Line: all programs in order", ha="right")
         canvas.text(left, bottom + 39, "Program id", color="muted")
@@ -80,7 +89,6 @@ def block_model_order(record: Record) -> Chart:
         f"{equal} programs lie on it; the farthest is {max(abs(ticket - pid) for pid, ticket in enumerate(tickets))} places off. "
         f"Program 0 drew ticket {tickets[0]}, program {count - 1} drew {tickets[-1]}."
     )
-    table = [list(row) for row in zip(range(count), tickets, before, places, strict=True)]
     return Chart(title, alt, ["program", "ticket", "ticket in the run before", "multiprocessor"], table, paint)
 
 

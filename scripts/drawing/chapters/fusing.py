@@ -4,7 +4,9 @@ from typing import Any
 
 from scripts.drawing.chapters.products import Lane, Mark, Part, of_bound, ratio_chart, spelled
 from scripts.drawing.data import Chart, Record, choose
-from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Series, Variant, legend_rows
+from scripts.drawing.names import Names
+from scripts.drawing.spots import mark
+from scripts.drawing.style import COLORS, SERIES, Canvas, Series, Variant
 
 WAYS = {
     "fused": Series("fused", "ours", "o", width=0),
@@ -50,7 +52,7 @@ def epilogue_shapes(record: Record) -> Chart:
         for op, label in OPERATIONS.items()
     ]
     title = "What a bias and an activation come to on top of a product, fused and in passes of their own. *: replayed."
-    return ratio_chart(parts, title, ALT, "the bare product, cuBLAS")
+    return ratio_chart(parts, title, ALT, "the bare product, cuBLAS", "← faster")
 
 
 def folded_shapes(record: Record) -> Chart:
@@ -60,7 +62,7 @@ def folded_shapes(record: Record) -> Chart:
         for op, label in (("ln_linear_fold", "LayerNorm and linear"), ("ln_linear_product", "The linear layer alone"))
     ]
     title = "LayerNorm and a linear layer: folded, normalized first, and PyTorch's, beside the layer alone. *: replayed."
-    return ratio_chart(parts, title, ALT, "the linear layer, cuBLAS")
+    return ratio_chart(parts, title, ALT, "the linear layer, cuBLAS", "← faster")
 
 
 def norm_linear_shapes(record: Record) -> Chart:
@@ -70,7 +72,7 @@ def norm_linear_shapes(record: Record) -> Chart:
         parts.append(Part(label, [lane(shape, rows, rows["eager"]) for shape, rows in found.items()]))
     title = "LayerNorm and a linear layer, forward and backward, as a multiple of PyTorch eager's time. *: replayed."
     alt = "Dot chart. Across: time over PyTorch eager's, which is the line at one; left is faster. *: replayed."
-    return ratio_chart(parts, title, alt, "PyTorch eager")
+    return ratio_chart(parts, title, alt, "PyTorch eager", "← faster")
 
 
 RATIOS = ("0", "1", "10", "100", "1000")
@@ -92,8 +94,9 @@ def fold_digits(record: Record) -> Chart:
 
     def paint(variant: Variant) -> Canvas:
         left, top, bottom = (58, 26, 300) if variant.wide else (50, 26, 270)
-        canvas = Canvas(variant, bottom + 60 + LEGEND_ROW * len(legend_rows(items, variant, 0)))
-        axes = canvas.axes(left, top, variant.width - 20, bottom)
+        names = Names(variant, items, least=20)
+        canvas = Canvas(variant, bottom + 54 + names.legend)
+        axes = canvas.axes(left, top, variant.width - names.margin, bottom)
         axes.set_yscale("log")
         axes.minorticks_off()
         values = [value for curve in curves.values() for value in curve]
@@ -105,9 +108,11 @@ def fold_digits(record: Record) -> Chart:
         axes.grid(axis="y", color=COLORS["rule"], linewidth=0.8, clip_on=False)
         for key, curve in curves.items():
             axes.plot(places, curve, clip_on=False, **LINES[key].line())
+            for place, value in zip(places, curve, strict=True):
+                mark(canvas, axes, place, value, (LINES[key].label, int(RATIOS[place]), value))
         canvas.text(0, 14, "Relative error", color="muted")
         canvas.text(left, bottom + 36, "Mean of a row over its standard deviation", color="muted")
-        canvas.legend(0, bottom + 64, items)
+        names.write(canvas, axes, [(places[-1], curve[-1]) for curve in curves.values()], bottom + 64)
         return canvas
 
     said = " ".join(f"{LINES[key].label}: {curve[0]:.1e} at 0 and {curve[-1]:.1e} at 1000." for key, curve in curves.items())

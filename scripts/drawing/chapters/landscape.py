@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from scripts.drawing.data import Chart, Record
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, LEGEND_ROW, Canvas, Series, Variant, legend_rows
 
 SIZES = ("block_m", "block_n", "block_k", "group_m", "num_warps", "num_stages")
@@ -69,12 +70,12 @@ def landscape(record: Record) -> Chart:
         canvas = Canvas(variant, (height + head + 16) * len(panels) + legend + 22)
         y = 0.0
         for panel in panels:
-            canvas.text(0, y + 18, panel.heading, fontweight="bold")
+            canvas.text(0, y + 14, panel.heading, fontweight="bold")
+            canvas.text(variant.width - 8, y + 22, f"cuBLAS {panel.library:,.0f} TFLOP/s", color="limit", ha="right")
             draw(canvas, panel, first, (40, y + head, variant.width - 8, y + head + height))
             y += height + head + 16
-        canvas.line([0, 18], [y + 9.5] * 2, color=COLORS["limit"], linewidth=1.4)
-        canvas.text(24, y + 14, "cuBLAS, in the same run")
-        canvas.legend(0, y + 14 + LEGEND_ROW, items)
+        canvas.text(variant.width - 8, y + 4, "configurations, the fastest first", color="muted", ha="right")
+        canvas.legend(0, y + 10 + LEGEND_ROW, items)
         return canvas
 
     title = "Every configuration of one kernel for each shape, the fastest first, and those that fail at the end."
@@ -105,6 +106,8 @@ def draw(canvas: Canvas, panel: Panel, first: list[int], box: tuple[float, float
         chosen = [(rank, row["tflops"]) for rank, row in enumerate(panel.ranked, 1) if bool(row["spills"]) == spilled]
         style = series.line() | {"linestyle": "", "markersize": 4}
         axes.plot([rank for rank, _ in chosen], [rate for _, rate in chosen], clip_on=False, zorder=2, **style)
+    for rank, row in enumerate(panel.ranked, 1):
+        mark(canvas, axes, rank, row["tflops"], tuple(line_of(panel, rank, row)))
     own = [(rank, row["tflops"]) for rank, row in enumerate(panel.ranked, 1) if [row[size] for size in SIZES] == first]
     style = FIRST.line() | {"linestyle": "", "markersize": 7}
     axes.plot([rank for rank, _ in own], [rate for _, rate in own], clip_on=False, zorder=3, **style)

@@ -5,6 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 from scripts.drawing.data import RATES, TIMES, Chart, Record, choose, listed, numbers, rates
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas
 
 WAYS = ("masked", "split", "maskless", "eager")
@@ -53,6 +54,7 @@ def mask_cost(record: Record) -> Chart:
                 line: dict[str, Any] = {"color": COLORS[SERIES[way].color], "linewidth": 1, "solid_capstyle": "butt"}
                 axes.plot([x] * 3, [slow, fast, math.nan], clip_on=False, **line)
                 axes.plot([x], [middle], clip_on=False, **{**SERIES[way].line(), "linestyle": ""})
+                mark(canvas, axes, x, middle, (SERIES[way].label, *spot))
         starts = [place for place, spot in enumerate(spots) if place == 0 or pair_of(spot) != pair_of(spots[place - 1])]
         for start, end in pairwise([*starts, len(spots)]):
             x = on_canvas(canvas, axes, (start + end) / 2, 0)[0]

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from scripts.drawing.data import TIMES, Chart, Rates, Record, choose
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, Canvas, Variant, on_canvas, text_width
 
 PEER = "eager"
@@ -64,6 +65,7 @@ def matmul_ladder(record: Record) -> Chart:
         canvas = Canvas(variant, sum(HEAD + LANE * len(part.rows) + GAP for part in parts))
         left = 14 + max(text_width(STEPS[row["implementation"]], variant.text) for part in parts for row in part.rows)
         y = 0.0
+        canvas.text(variant.width, 20, "TFLOP/s", color="muted", ha="right")
         for part in parts:
             canvas.text(0, y + 20, part.heading, fontweight="bold")
             draw(canvas, part, (left, y + HEAD, variant.width - 52, y + HEAD + LANE * len(part.rows)))
@@ -98,6 +100,7 @@ def draw(canvas: Canvas, part: Part, box: tuple[float, float, float, float]) -> 
         canvas.text(0, y + 4.5, STEPS[row["implementation"]])
         number = f"{middle:,.0f}" if middle >= 100 else f"{middle:,.1f}"
         canvas.text(canvas.variant.width, y + 4.5, number, fontweight="bold", ha="right")
+        mark(canvas, axes, middle, place, (STEPS[row["implementation"]], part.shape, part.dtype, *row["ms"]), (0, place))
 
 
 CHARTS = {"matmul_ladder": (matmul_ladder, ("matmul_ladder/benchmark",))}

@@ -8,6 +8,8 @@ from matplotlib.axes import Axes
 
 from scripts.drawing.curves import bandwidth_axes, ceiling_of
 from scripts.drawing.data import RATES, TIMES, Chart, Curve, Record, choose, numbers, rates, sides
+from scripts.drawing.names import Names
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas
 
 LIMIT = "device copy (the limit drawn)"
@@ -154,17 +156,19 @@ def roofline(record: Record) -> Chart:
 def draw_kernels(canvas: Canvas, axes: Axes, kernels: Sequence[Placed], peak: float) -> None:
     """A dot for each kernel where the memory saw it, and for tiles a ring where its programs' loads would put it."""
     for kernel in kernels:
-        mark = {**SERIES["from_memory"].line(), "linestyle": ""}
+        look = {**SERIES["from_memory"].line(), "linestyle": ""}
         if kernel.label == "cuBLAS":
-            mark |= {"color": COLORS["peer-1"], "markerfacecolor": COLORS["peer-1"], "marker": "s"}
+            look |= {"color": COLORS["peer-1"], "markerfacecolor": COLORS["peer-1"], "marker": "s"}
         x, y = on_canvas(canvas, axes, kernel.x, kernel.rate)
         if kernel.label.startswith("tile"):
             start = on_canvas(canvas, axes, kernel.asked_x, kernel.rate)[0]
             canvas.line([start + 4, x], [y, y], color=COLORS["ours"], linewidth=0.8, linestyle=(0, (2, 2)))
             axes.plot([kernel.asked_x], [kernel.rate], clip_on=False, **{**SERIES["asked"].line(), "linestyle": ""})
-        axes.plot([kernel.x], [kernel.rate], clip_on=False, **mark)
+        axes.plot([kernel.x], [kernel.rate], clip_on=False, **look)
+        cells = (kernel.label, kernel.row["flops"], kernel.asked, kernel.moved, *kernel.row["ms"])
+        mark(canvas, axes, kernel.x, kernel.rate, cells)
         if kernel.label == "cuBLAS":
-            canvas.text(x - 4, y - 11, kernel.label)
+            canvas.text(x, y - 11, kernel.label, ha="right")
         elif kernel.rate > 0.6 * peak:
             canvas.text(x - 6, y + 19, kernel.label)
         else:
@@ -196,8 +200,11 @@ def trips(blocks: Record, tiles: Record) -> Chart:
             upper = (x, 44, x + width, 44 + height)
             lower = (x, 92 + height, x + width, 92 + 2 * height)
             gigabytes = [moved_by(count) / 1e9 for count in counted]
-            panel(canvas, upper, "moved", xs, gigabytes, variant)
-            panel(canvas, lower, "taken", xs, [row["ms"][1] for row in rows], variant)
+            above = panel(canvas, upper, "moved", xs, gigabytes, variant)
+            below = panel(canvas, lower, "taken", xs, [row["ms"][1] for row in rows], variant)
+            for side, size, row in zip(xs, gigabytes, rows, strict=True):
+                mark(canvas, above, side, size, (name, side, *row["ms"]))
+                mark(canvas, below, side, row["ms"][1], (name, side, *row["ms"]))
             canvas.text(x, 34, "GB through HBM", color="muted")
             canvas.text(x, 82 + height, "Time, ms", color="muted")
             words = ("Elements a block" if place == 0 else "Side of a tile") if variant.wide else ("Block", "Tile")[place]
@@ -225,7 +232,7 @@ def trips(blocks: Record, tiles: Record) -> Chart:
     return Chart(title, alt, [*columns, "registers a thread"], table, paint)
 
 
-def panel(canvas: Canvas, box: Box, series: str, xs: Sequence[int], ys: Sequence[float], variant: Variant) -> None:
+def panel(canvas: Canvas, box: Box, series: str, xs: Sequence[int], ys: Sequence[float], variant: Variant) -> Axes:
     """One curve over a logarithmic x, up from zero."""
     axes = canvas.axes(*box)
     axes.set_xscale("log", base=2)
@@ -239,6 +246,11 @@ def panel(canvas: Canvas, box: Box, series: str, xs: Sequence[int], ys: Sequence
     axes.grid(axis="y", color=COLORS["rule"], linewidth=0.8, clip_on=False)
     axes.axhline(0, color=COLORS["muted"], linewidth=1, clip_on=False)
     axes.plot(xs, ys, clip_on=False, **SERIES[series].line())
+    return axes
+
+
+def counted(curve: Curve, x: int, row: Record) -> tuple[Any, ...]:
+    return curve.series.label, x, row["bytes"], *numbers(row)
 
 
 def strides(record: Record) -> Chart:
@@ -251,9 +263,10 @@ def strides(record: Record) -> Chart:
 
     def paint(variant: Variant) -> Canvas:
         left, top, bottom = (50, 24, 320) if variant.wide else (46, 24, 270)
-        canvas = Canvas(variant, bottom + 52 + LEGEND_ROW)
-        box = (left, top, variant.width - 10, bottom)
-        axes = bandwidth_axes(canvas, box, curves, roof, ceiling_of(curves, roof, bottom - top))
+        names = Names(variant, [(curve.series, curve.series.label) for curve in curves], least=10)
+        canvas = Canvas(variant, bottom + 52 + names.legend)
+        box = (left, top, variant.width - names.margin, bottom)
+        axes = bandwidth_axes(canvas, box, curves, roof, ceiling_of(curves, roof, bottom - top), counted)
         axes.set_xscale("log", base=2)
         axes.minorticks_off()
         ticks = [step for step in steps if step & (step - 1) == 0]
@@ -262,7 +275,7 @@ def strides(record: Record) -> Chart:
         canvas.text(x, y - 6, f"Device copy, {roof:,.0f} GB/s", color="limit", ha="right")
         canvas.text(0, 14, "GB/s", color="muted")
         canvas.text(left, bottom + 39, "Stride, in elements of four bytes", color="muted")
-        canvas.legend(left if variant.wide else 0, bottom + 63, [(curve.series, curve.series.label) for curve in curves])
+        names.write(canvas, axes, [(steps[-1], curve.rates[-1][1]) for curve in curves], bottom + 63)
         return canvas
 
     title = "Bandwidth of copying every s-th float32 number against the stride s: bytes that are used, and bytes that are moved."

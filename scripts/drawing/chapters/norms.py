@@ -2,6 +2,7 @@
 
 from scripts.drawing.chapters.softmax import shapes
 from scripts.drawing.data import RATES, TIMES, Chart, Record, choose, numbers, rates
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, SERIES, Canvas, Variant, on_canvas
 from scripts.pages.formats import us
 
@@ -53,6 +54,7 @@ def norm_steps(record: Record) -> Chart:
                 middle_y = on_canvas(canvas, axes, 0, place)[1]
                 canvas.text(0, middle_y + 4.5, STEPS[row["implementation"]])
                 canvas.text(variant.width, middle_y + 4.5, us(middle * 1e3), fontweight="bold", ha="right")
+                mark(canvas, axes, middle, place, (STEPS[row["implementation"]], shape, *numbers(row)), (0, place))
             axes.axvline(least(bars[0], copy), color=COLORS["limit"], linewidth=1.4, clip_on=False)
             y += 40 + BAR * len(bars) + 12
         canvas.line([0, 18], [y + 3.5] * 2, color=COLORS["limit"], linewidth=1.4)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 
 from scripts.drawing.data import RATES, TIMES, Chart, Record, choose, numbers, rates
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas
 
 LIMIT = "device copy (the limit drawn)"
@@ -102,7 +103,7 @@ def draw_panel(canvas: Canvas, panel: Panel, box: tuple[float, float, float, flo
     axes.grid(axis="y", color=COLORS["rule"], linewidth=0.8, clip_on=False)
     axes.axhline(0, color=COLORS["muted"], linewidth=1, clip_on=False)
     axes.axhline(panel.roof, color=COLORS["limit"], linewidth=1.2, clip_on=False)
-    for place, rows in enumerate(panel.operations.values()):
+    for place, (operation, rows) in enumerate(panel.operations.items()):
         for turn, row in enumerate(rows):
             series, x = SERIES[row["implementation"]], place + SLOT * (turn - (len(rows) - 1) / 2)
             slow, middle, fast = (round(rate, 1) for rate in rates(row))
@@ -110,6 +111,7 @@ def draw_panel(canvas: Canvas, panel: Panel, box: tuple[float, float, float, flo
             axes.vlines([x], [0], [middle], linewidth=series.width, linestyles=(0, series.dashes or (1, 0)), **style)
             axes.plot([x, x, math.nan], [slow, fast, math.nan], linewidth=1, solid_capstyle="butt", **style)
             axes.plot([x], [middle], clip_on=False, **{**series.line(), "linestyle": ""})
+            mark(canvas, axes, x, middle, (NAMES[operation], series.label, *numbers(row)), (x, 0))
     x, y = on_canvas(canvas, axes, axes.get_xlim()[1], panel.roof)
     for line, words in enumerate(("Device copy,", f"{panel.roof:,.0f} GB/s")):
         canvas.text(x, y - 21 + 15 * line, words, color="limit", ha="right")

@@ -2,9 +2,11 @@
 
 import math
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 from scripts.drawing.data import TIMES, TIMINGS, Chart, Record, capital, choose, listed
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas
 
 PEERS = ("eager", "compile", "compile_max", "liger", "flash_triton", "flash_triton_ip")
@@ -64,20 +66,20 @@ def rivals_chart(op: str, title: str, directions: dict[str, str]) -> Callable[[R
         def paint(variant: Variant) -> Canvas:
             items = [(SERIES[name]._replace(width=0), SERIES[name].label) for name in rivals.peers]
             legend = LEGEND_ROW * len(legend_rows(items, variant, 0))
-            left, gap = (136, 26) if variant.wide else (122, 14)
-            width = (variant.width - left - gap - 8) / 2
-            canvas = Canvas(variant, legend + sum(94 + STEP * len(shapes) for shapes in rivals.blocks.values()) - 4)
+            columns, left, gap = (2, 136, 26) if variant.wide else (1, 122, 0)
+            width = (variant.width - left - gap * (columns - 1) - 8) / columns
+            down = len(directions) // columns
+            canvas = Canvas(variant, legend + down * sum(94 + STEP * len(shapes) for shapes in rivals.blocks.values()) - 4)
             canvas.legend(0, 14, items)
             top = float(legend) + 48
-            for timing, shapes in rivals.blocks.items():
-                bottom = top + STEP * len(shapes)
-                for place, direction in enumerate(directions):
-                    x = left + place * (width + gap)
-                    lanes(
-                        canvas, rivals, (x, top, x + width, bottom), [(shape, direction, timing) for shape in shapes], place == 0
-                    )
-                canvas.text(left, bottom + 37, "Time ÷ Blockwise's time", color="muted")
-                top = bottom + 94
+            for timing, direction in product(rivals.blocks, directions):
+                place = list(directions).index(direction) % columns
+                x, bottom = left + place * (width + gap), top + STEP * len(rivals.blocks[timing])
+                cases = [(shape, direction, timing) for shape in rivals.blocks[timing]]
+                lanes(canvas, rivals, (x, top, x + width, bottom), cases, place == 0)
+                if place == columns - 1:
+                    canvas.text(left, bottom + 37, "Time ÷ Blockwise's time", color="muted")
+                    top = bottom + 94
             return canvas
 
         alt = (
@@ -122,14 +124,17 @@ def lanes(canvas: Canvas, rivals: Rivals, box: tuple[float, float, float, float]
         style: dict[str, Any] = {"color": COLORS[SERIES[name].color], "linewidth": 3 if name == "blockwise" else 1}
         axes.plot(whiskers, [y for y, _ in found for _ in range(3)], solid_capstyle="butt", clip_on=False, **style)
         if name != "blockwise":
-            mark = {**SERIES[name].line(), "linestyle": "", "markeredgecolor": COLORS["paper"], "markeredgewidth": 0.7}
-            axes.plot([values[1] for _, values in found], [y for y, _ in found], clip_on=False, **mark)
+            look = {**SERIES[name].line(), "linestyle": "", "markeredgecolor": COLORS["paper"], "markeredgewidth": 0.7}
+            axes.plot([values[1] for _, values in found], [y for y, _ in found], clip_on=False, **look)
+        for middle, case in zip(middles, cases, strict=True):
+            if values := rivals.ratio(case, name):
+                cells = (rivals.directions[direction], case[0], TIMINGS[timing], SERIES[name].label)
+                mark(canvas, axes, values[1], middle + rise, cells)
     x = on_canvas(canvas, axes, 1, 0)[0]
-    wide = canvas.variant.wide
-    heading = f"{capital(rivals.directions[direction])}, {TIMINGS[timing] if wide else timing}"
-    canvas.text(box[0], box[1] - 28, heading, fontweight="bold")
+    heading = f"{capital(rivals.directions[direction])}, {TIMINGS[timing]}"
+    canvas.text(box[0] if canvas.variant.wide else 0, box[1] - 28, heading, fontweight="bold")
     canvas.text(x - 5, box[1] - 7, "← slower", color="muted", ha="right")
-    canvas.text(x + 5, box[1] - 7, "Blockwise faster →" if wide else "faster →", color="muted")
+    canvas.text(x + 5, box[1] - 7, "Blockwise faster →", color="muted")
 
 
 LOSS = {"fwd": "loss", "fwdbwd": "loss and gradient"}

@@ -3,7 +3,9 @@
 from typing import Any
 
 from scripts.drawing.data import TIMES, Chart, Record, choose
-from scripts.drawing.style import COLORS, LEGEND_ROW, Canvas, Series, Variant, legend_rows, on_canvas, text_width
+from scripts.drawing.names import Names
+from scripts.drawing.spots import mark
+from scripts.drawing.style import COLORS, Canvas, Series, Variant, on_canvas, text_width
 
 LENGTHS = (64, 256, 1024, 4096, 16384, 65536)
 # What is drawn, in order; every way has one look in both charts of errors.
@@ -41,8 +43,9 @@ def errors(record: Record, kind: str, which: str, ways: tuple[str, ...], title: 
     def paint(variant: Variant) -> Canvas:
         left, top, bottom = (58, 26, 330) if variant.wide else (50, 26, 290)
         items = [(LOOKS[way], LOOKS[way].label) for way in curves]
-        canvas = Canvas(variant, bottom + 56 + LEGEND_ROW * len(legend_rows(items, variant, 0)))
-        axes = canvas.axes(left, top, variant.width - 14, bottom)
+        names = Names(variant, items, least=14)
+        canvas = Canvas(variant, bottom + 52 + names.legend)
+        axes = canvas.axes(left, top, variant.width - names.margin, bottom)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.minorticks_off()
@@ -54,9 +57,11 @@ def errors(record: Record, kind: str, which: str, ways: tuple[str, ...], title: 
         axes.grid(axis="y", color=COLORS["rule"], linewidth=0.8, clip_on=False)
         for way, curve in curves.items():
             axes.plot(LENGTHS, curve, clip_on=False, **LOOKS[way].line())
+            for length, value in zip(LENGTHS, curve, strict=True):
+                mark(canvas, axes, length, value, (LOOKS[way].label, length, value))
         canvas.text(0, 14, "Relative error", color="muted")
         canvas.text(left, bottom + 36, "K, terms in a sum", color="muted")
-        canvas.legend(0, bottom + 62, items)
+        names.write(canvas, axes, [(LENGTHS[-1], curve[-1]) for curve in curves.values()], bottom + 62)
         return canvas
 
     said = [
@@ -110,6 +115,7 @@ def precision_speed(record: Record) -> Chart:
             y = on_canvas(canvas, axes, 0, place)[1]
             canvas.text(0, y + 4.5, label)
             canvas.text(variant.width, y + 4.5, f"{middle:,.0f}", fontweight="bold", ha="right")
+            mark(canvas, axes, middle, place, (row["dtype"], label, *row["ms"]), (0, place))
         return canvas
 
     title = "Rate of a product of 8192 by 8192 by 8192 in each precision, Triton's and cuBLAS's."

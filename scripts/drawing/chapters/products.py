@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from scripts.drawing.data import TIMES, Chart, Record, choose
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, LEGEND_ROW, Canvas, Series, Variant, legend_rows, on_canvas, text_width
 
 LANE, HEAD, GAP = 22, 30, 12
@@ -42,18 +43,19 @@ def spelled(shape: str) -> str:
     return " × ".join(f"{int(side):,}" for side in shape.split("x"))
 
 
-def ratio_chart(parts: Sequence[Part], title: str, alt: str, line: str) -> Chart:
-    """A lane for each case, a mark for each implementation, and a line at one, which `line` names."""
-    marks = [mark for part in parts for lane in part.lanes for mark in lane.marks]
-    items = list(dict.fromkeys((mark.series, mark.series.label) for mark in marks))
-    low, high = min(1, *(mark.ratios[0] for mark in marks)), max(1, *(mark.ratios[2] for mark in marks))
+def ratio_chart(parts: Sequence[Part], title: str, alt: str, line: str, ahead: str = "faster →") -> Chart:
+    """A lane for each case, a mark for each implementation, and a line at one, which `line` names; `ahead` is where to be."""
+    all_found = [found for part in parts for lane in part.lanes for found in lane.marks]
+    items = list(dict.fromkeys((found.series, found.series.label) for found in all_found))
+    low, high = min(1, *(found.ratios[0] for found in all_found)), max(1, *(found.ratios[2] for found in all_found))
     room = 0.04 * (high - low)
 
     def paint(variant: Variant) -> Canvas:
         legend = LEGEND_ROW * len(legend_rows(items, variant, 0))
         lanes = sum(HEAD + LANE * len(part.lanes) + GAP for part in parts)
-        canvas = Canvas(variant, lanes + 40 + legend)
+        canvas = Canvas(variant, lanes + 42 + legend)
         left = 12 + max(text_width(lane.label, variant.text) for part in parts for lane in part.lanes)
+        canvas.text(variant.width - 8, 18, ahead, color="muted", ha="right")
         y, axes = 0.0, None
         for part in parts:
             canvas.text(0, y + 18, part.heading, fontweight="bold")
@@ -66,37 +68,44 @@ def ratio_chart(parts: Sequence[Part], title: str, alt: str, line: str) -> Chart
             for place, lane in enumerate(part.lanes):
                 canvas.text(0, on_canvas(canvas, axes, 1, place)[1] + 4.5, lane.label)
                 axes.axhline(place, color=COLORS["rule"], linewidth=0.8, zorder=0.5, clip_on=False)
-                for mark in lane.marks:
-                    style = mark.series.line()
-                    axes.plot(mark.ratios[::2], [place] * 2, color=style["color"], linewidth=1.2, clip_on=False)
-                    axes.plot(mark.ratios[1:2], [place], clip_on=False, zorder=3, **(style | {"linestyle": ""}))
+                for found in lane.marks:
+                    style = found.series.line()
+                    axes.plot(found.ratios[::2], [place] * 2, color=style["color"], linewidth=1.2, clip_on=False)
+                    axes.plot(found.ratios[1:2], [place], clip_on=False, zorder=3, **(style | {"linestyle": ""}))
+                    mark(canvas, axes, found.ratios[1], place, (part.heading, lane.label, found.name))
             y += HEAD + LANE * len(part.lanes) + GAP
         assert axes is not None
-        for value in ticks(low, high):
+        for value in ticks(low, high, int((variant.width - 8 - left) / 42)):
             across = on_canvas(canvas, axes, value, 0)[0]
-            canvas.text(across, y + 8, f"{value:.2g}×", color="muted", ha="center")
-        canvas.text(variant.width, y + 28, f"1×: {line}", color="muted", ha="right")
-        canvas.legend(0, y + 30 + LEGEND_ROW, items)
+            canvas.text(across, y + 8, f"{value:g}×", color="muted", ha="center")
+        name_line(canvas, on_canvas(canvas, axes, 1, 0)[0], y + 27, f"1×: {line}")
+        canvas.legend(0, y + 32 + LEGEND_ROW, items)
         return canvas
 
     said = []
     for part in parts:
         for lane in part.lanes:
-            each = ", ".join(f"{mark.series.label} {mark.ratios[1]:.2f}" for mark in lane.marks)
+            each = ", ".join(f"{found.series.label} {found.ratios[1]:.2f}" for found in lane.marks)
             said.append(f"{part.heading}, {lane.label}: {each}.")
     table = [
-        [part.heading, lane.label, mark.name, *mark.ms, *mark.ratios]
+        [part.heading, lane.label, found.name, *found.ms, *found.ratios]
         for part in parts
         for lane in part.lanes
-        for mark in lane.marks
+        for found in lane.marks
     ]
     columns = ["part", "case", "implementation", *TIMES, "ratio, low", "ratio", "ratio, high"]
     return Chart(title, f"{alt} {' '.join(said)}", columns, table, paint)
 
 
-def ticks(low: float, high: float) -> list[float]:
+def name_line(canvas: Canvas, x: float, y: float, words: str) -> None:
+    """The name of the line at one: under it, or as near as the drawing's edge lets it."""
+    half = text_width(words, canvas.variant.text) / 2
+    canvas.text(min(x, canvas.variant.width - half), y, words, color="limit", ha="center")
+
+
+def ticks(low: float, high: float, most: int = 6) -> list[float]:
     """A few round ratios between the two, one among them."""
-    step = next(step for step in (0.1, 0.2, 0.5, 1, 2, 5, 10, 100) if (high - low) / step <= 6)
+    step = next(step for step in (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 100) if (high - low) / step <= most)
     first, last = -int((1 - low) / step), int((high - 1) / step)
     return [round(1 + step * number, 3) for number in range(first, last + 1)]
 

@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable
 from itertools import product
-from typing import Any
+from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
-from scripts.drawing.curves import LIMIT, TICKS, bandwidth_axes, ceiling_of, name_roof
+from scripts.drawing.curves import LIMIT, both_timings
 from scripts.drawing.data import (
     RATES,
     TIMES,
@@ -22,6 +22,8 @@ from scripts.drawing.data import (
     rates,
     row_length,
 )
+from scripts.drawing.names import Names
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas
 
 WAYS = ("blockwise", "last", "two_launches", "atomic", "lock", "eager")
@@ -29,7 +31,7 @@ ADDITIONS = {"contend": ("relaxed", "ordered", "floats"), "contend_scattered": (
 PEERS = ("eager", "compile", "compile_max")
 KINDS = {"sum": "Sum", "max": "Maximum"}
 WHERE = {"": "of all", "-1": "of each row", "0": "of each column"}
-STEP = 40
+STEP, HEAD = 27, 26
 Box = tuple[float, float, float, float]
 
 
@@ -44,28 +46,7 @@ def reductions_ways(record: Record) -> Chart:
     first, last = min(curve.xs[0] for curve in called), max(curve.xs[-1] for curve in called)
 
     def paint(variant: Variant) -> Canvas:
-        items = [(curve.series, curve.series.label) for curve in called]
-        left, bottom, gap, lines = (50, 326, 34, 1) if variant.wide else (46, 266, 20, 2)
-        top, edge = 26, left if variant.wide else 0
-        canvas = Canvas(variant, bottom + 52 + LEGEND_ROW * len(legend_rows(items, variant, edge)))
-        width = (variant.width - left - 8 - gap * (len(panels) - 1)) / len(panels)
-        ticks = TICKS if variant.wide else TICKS[::3]
-        for place, (timing, curves) in enumerate(panels.items()):
-            x = left + place * (width + gap)
-            ceiling = ceiling_of(everything, roof, bottom - top, lines)
-            axes = bandwidth_axes(canvas, (x, top, x + width, bottom), curves, roof, ceiling)
-            axes.set_xlim(first / 1.12, last * 1.12)
-            axes.set_xticks([tick for tick, _ in ticks], [words for _, words in ticks])
-            heading = TIMINGS[timing] if variant.wide else {"call": "called", "graph": "from a graph"}[timing]
-            canvas.text(x, 14, capital(heading), fontweight="bold")
-            if place:
-                axes.set_yticklabels([])
-            else:
-                name_roof(canvas, axes, roof, lines)
-        canvas.text(0, 14, "GB/s", color="muted")
-        canvas.text(left, bottom + 39, "Number of elements", color="muted")
-        canvas.legend(edge, bottom + 63, items)
-        return canvas
+        return both_timings(variant, panels, roof, (first, last))
 
     names = listed([curve.series.label for curve in called])
     title = f"Memory bandwidth of the sum of an array in float32 against the number of its elements: {names}."
@@ -98,11 +79,10 @@ def reductions_contention(record: Record) -> Chart:
     reach = [value for row in rows for value in speed(row)]
 
     def paint(variant: Variant) -> Canvas:
-        items = [(SERIES[name], SERIES[name].label) for name in names]
+        line_names = Names(variant, [(SERIES[name], SERIES[name].label) for name in names])
         left, top, bottom = (50, 26, 326) if variant.wide else (46, 26, 276)
-        edge = left if variant.wide else 0
-        canvas = Canvas(variant, bottom + 52 + LEGEND_ROW * len(legend_rows(items, variant, edge)))
-        axes = canvas.axes(left, top, variant.width - 8, bottom)
+        canvas = Canvas(variant, bottom + 52 + line_names.legend)
+        axes = canvas.axes(left, top, variant.width - line_names.margin, bottom)
         axes.set_xscale("log", base=2)
         axes.set_yscale("log")
         axes.minorticks_off()
@@ -120,9 +100,12 @@ def reductions_contention(record: Record) -> Chart:
             whisker: dict[str, Any] = {"color": COLORS[SERIES[name].color], "linewidth": 1, "solid_capstyle": "butt"}
             axes.plot([x for x in xs for _ in range(3)], ends, clip_on=False, **whisker)
             axes.plot(xs, [speed(row)[1] for row in lines[name]], clip_on=False, **SERIES[name].line())
+            for x, row in zip(xs, lines[name], strict=True):
+                mark(canvas, axes, x, speed(row)[1], (SERIES[name].label, x, *row["ms"]))
         canvas.text(0, 14, "Additions a nanosecond", color="muted")
         canvas.text(left, bottom + 39, "Different numbers that are added to", color="muted")
-        canvas.legend(edge, bottom + 63, items)
+        last = [(float(row_length(lines[name][-1])), speed(lines[name][-1])[1]) for name in names]
+        line_names.write(canvas, axes, last, bottom + 63)
         return canvas
 
     words = "; ".join(
@@ -159,10 +142,17 @@ class Case:
         self.row, self.times = by_name["blockwise"], {name: row["ms"] for name, row in by_name.items()}
 
     @property
-    def label(self) -> str:
+    def kind(self) -> str:
         name, _, dim = self.row["op"].partition("_dim")
-        size = " × ".join(f"{int(side):,}" for side in self.row["shape"].split("x"))
-        return f"{KINDS[name]} {WHERE[dim]}, {size}, {self.row['dtype']}"
+        return f"{KINDS[name]} {WHERE[dim]}"
+
+    @property
+    def size(self) -> str:
+        return f"{' × '.join(f'{int(side):,}' for side in self.row['shape'].split('x'))}, {self.row['dtype']}"
+
+    @property
+    def label(self) -> str:
+        return f"{self.kind}, {self.size}"
 
     def ratio(self, name: str) -> list[float]:
         return [ms / self.times["blockwise"][1] for ms in self.times.get(name, [])]
@@ -188,21 +178,24 @@ def reductions_shapes(sums: Record, maxima: Record) -> Chart:
     def paint(variant: Variant) -> Canvas:
         items = [(SERIES[name]._replace(width=0), SERIES[name].label) for name in peers]
         top = LEGEND_ROW * len(legend_rows(items, variant, 0)) + 48.0
-        heights = [STEP * len(group) for group in panels.values()]
-        deep = max(heights) if variant.wide else sum(heights) + 84 * (len(heights) - 1)
+        left, gap, across = (176, 24, len(panels)) if variant.wide else (134, 0, 1)
+        width = (variant.width - left - 8 - gap * (across - 1)) / across
+        shared = lines_of(cases)
+        drawn = [(timing, group, shared if variant.wide else lines_of(group)) for timing, group in panels.items()]
+        deep = shared.height if variant.wide else sum(lines.height for *_, lines in drawn) + 94 * (len(drawn) - 1)
         canvas = Canvas(variant, top + deep + 46)
         canvas.legend(0, 14, items)
-        gap = 36.0
-        width = (variant.width - 8 - gap * (len(panels) - 1)) / len(panels) if variant.wide else variant.width - 8.0
-        x = 4.0
-        for (timing, group), height in zip(panels.items(), heights, strict=True):
-            axes = draw_cases(canvas, (x, top, x + width, top + height), group, peers, limits)
-            canvas.text(x, top - 28, capital(TIMINGS[timing]), fontweight="bold")
+        for place, (timing, group, lines) in enumerate(drawn):
+            x, bottom = left + place % across * (width + gap), top + lines.height
+            axes = draw_cases(canvas, (x, top, x + width, bottom), group, peers, limits, lines)
+            canvas.text(x if variant.wide else 0, top - 28, capital(TIMINGS[timing]), fontweight="bold")
             one = on_canvas(canvas, axes, 1, 0)[0]
             canvas.text(one - 5, top - 7, "← slower", color="muted", ha="right")
             canvas.text(one + 5, top - 7, "Blockwise faster →", color="muted")
-            canvas.text(x, top + height + 37, "Time ÷ Blockwise's time", color="muted")
-            x, top = (x + width + gap, top) if variant.wide else (x, top + height + 84)
+            canvas.text(x, bottom + 37, "Time ÷ Blockwise's time", color="muted")
+            if place % across == 0:
+                name_cases(canvas, top, lines)
+            top = top if variant.wide else bottom + 94
         return canvas
 
     names = listed([SERIES[name].label for name in peers])
@@ -228,25 +221,53 @@ def reductions_shapes(sums: Record, maxima: Record) -> Chart:
     return Chart(title, alt, columns, table, paint)
 
 
-def draw_cases(canvas: Canvas, box: Box, cases: list[Case], peers: list[str], limits: tuple[float, float]) -> Axes:
-    """A line for each case, its name above its dots."""
+class Lines(NamedTuple):
+    """Where each case and each kind's heading stands, in pixels from the top of a panel."""
+
+    headings: list[tuple[float, str]]
+    places: dict[tuple[str, str], float]
+    height: float
+
+
+def lines_of(cases: list[Case]) -> Lines:
+    lines = Lines([], {}, 0.0)
+    for kind in dict.fromkeys(case.kind for case in cases):
+        lines.headings.append((lines.height, kind))
+        lines = lines._replace(height=lines.height + HEAD)
+        for key in dict.fromkeys((case.kind, case.size) for case in cases if case.kind == kind):
+            lines.places[key] = lines.height
+            lines = lines._replace(height=lines.height + STEP)
+    return lines
+
+
+def name_cases(canvas: Canvas, top: float, lines: Lines) -> None:
+    for y, kind in lines.headings:
+        canvas.text(0, top + y + 17, kind)
+    for (_, size), y in lines.places.items():
+        canvas.text(8, top + y + 18, size, color="muted")
+
+
+def draw_cases(
+    canvas: Canvas, box: Box, cases: list[Case], peers: list[str], limits: tuple[float, float], lines: Lines
+) -> Axes:
+    """A line of dots for each case, each implementation in a lane of its own."""
     axes = canvas.ratio_axes(box, *limits)
-    axes.set_ylim(len(cases), 0)
+    axes.set_ylim(lines.height, 0)
     axes.set_yticks([])
     axes.axvspan(limits[0], 1, color=COLORS["panel"], linewidth=0, clip_on=False)
-    for place in range(len(cases) + 1):
-        axes.axhline(place, color=COLORS["rule"], linewidth=0.7, clip_on=False)
+    for y in (*lines.places.values(), lines.height):
+        axes.axhline(y, color=COLORS["rule"], linewidth=0.7, clip_on=False)
     axes.axvline(1, color=COLORS["ours"], linewidth=1.6, clip_on=False)
     for turn, name in enumerate(("blockwise", *peers)):
-        found = [(place + 0.62 + turn * 0.1, case.ratio(name)) for place, case in enumerate(cases) if name in case.times]
-        whiskers = [value for _, (fast, _, slow) in found for value in (fast, slow, math.nan)]
+        found = [(lines.places[case.kind, case.size] + 5 + 5.5 * turn, case) for case in cases if name in case.times]
+        whiskers = [value for _, case in found for value in (case.ratio(name)[0], case.ratio(name)[2], math.nan)]
         style: dict[str, Any] = {"color": COLORS[SERIES[name].color], "linewidth": 3 if name == "blockwise" else 1}
         axes.plot(whiskers, [y for y, _ in found for _ in range(3)], solid_capstyle="butt", clip_on=False, **style)
         if name != "blockwise":
-            mark = {**SERIES[name].line(), "linestyle": "", "markeredgecolor": COLORS["paper"], "markeredgewidth": 0.7}
-            axes.plot([values[1] for _, values in found], [y for y, _ in found], clip_on=False, **mark)
-    for place, case in enumerate(cases):
-        canvas.text(box[0] + 2, box[1] + STEP * place + 16, case.label, color="muted")
+            look = {**SERIES[name].line(), "linestyle": "", "markeredgecolor": COLORS["paper"], "markeredgewidth": 0.7}
+            axes.plot([case.ratio(name)[1] for _, case in found], [y for y, _ in found], clip_on=False, **look)
+        for y, case in found:
+            mark(canvas, axes, case.ratio(name)[1], y, (TIMINGS[case.row["timing"]], case.label, SERIES[name].label))
     return axes
 
 

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 
 from scripts.drawing.data import TIMES, TIMINGS, Chart, Record, capital, choose, listed, sides
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas, text_width
 from scripts.pages.formats import ms
 
@@ -84,18 +85,20 @@ def shapes(record: Record, op: str, name_of_op: str) -> Chart:
         items = [(SERIES[name]._replace(width=0), SERIES[name].label) for name in comparison.peers]
         legend = LEGEND_ROW * len(legend_rows(items, variant, 0))
         step = comparison.step
-        left, gap = (136, 26) if variant.wide else (108, 14)
-        width = (variant.width - left - gap - 8) / 2
-        canvas = Canvas(variant, legend + sum(94 + step * len(spots) for spots in blocks.values()) - 4)
+        columns, left, gap = (2, 136, 26) if variant.wide else (1, 108, 0)
+        width = (variant.width - left - gap * (columns - 1) - 8) / columns
+        down = len(DIRECTIONS) // columns
+        canvas = Canvas(variant, legend + down * sum(94 + step * len(spots) for spots in blocks.values()) - 4)
         canvas.legend(0, 14, items)
         top = float(legend) + 48
-        for timing, spots in blocks.items():
-            bottom = top + step * len(spots)
-            for place, direction in enumerate(DIRECTIONS):
-                x = left + place * (width + gap)
-                panel(canvas, comparison, (x, top, x + width, bottom), [(*spot, direction, timing) for spot in spots])
-            canvas.text(left, bottom + 37, "Time ÷ Blockwise's time", color="muted")
-            top = bottom + 94
+        for timing, direction in product(blocks, DIRECTIONS):
+            place = list(DIRECTIONS).index(direction) % columns
+            x, bottom = left + place * (width + gap), top + step * len(blocks[timing])
+            cases = [(*spot, direction, timing) for spot in blocks[timing]]
+            panel(canvas, comparison, (x, top, x + width, bottom), cases, named=place == 0)
+            if place == columns - 1:
+                canvas.text(left, bottom + 37, "Time ÷ Blockwise's time", color="muted")
+                top = bottom + 94
         return canvas
 
     title = f"Time of {name_of_op} in {names}, divided by the time of Blockwise in the same shape, type and direction."
@@ -116,13 +119,15 @@ def shapes(record: Record, op: str, name_of_op: str) -> Chart:
     return Chart(title, alt, columns, table, paint)
 
 
-def panel(canvas: Canvas, comparison: Comparison, box: tuple[float, float, float, float], cases: Sequence[Case]) -> None:
+def panel(
+    canvas: Canvas, comparison: Comparison, box: tuple[float, float, float, float], cases: Sequence[Case], named: bool
+) -> None:
     """One line of dots for each case, of one direction and one timing."""
     _, _, direction, timing = cases[0]
     axes = canvas.ratio_axes(box, comparison.low, comparison.high)
     axes.set_ylim(len(cases), 0)
     middles = [place + 0.5 for place in range(len(cases))]
-    axes.set_yticks(middles, [f"{shape.replace('x', '×')} {dtype}" for shape, dtype, _, _ in cases] if direction == "fwd" else [])
+    axes.set_yticks(middles, [f"{shape.replace('x', '×')} {dtype}" for shape, dtype, _, _ in cases] if named else [])
     axes.axvspan(comparison.low, 1, color=COLORS["panel"], linewidth=0, clip_on=False)
     for place in range(len(cases) + 1):
         axes.axhline(place, color=COLORS["rule"], linewidth=0.7, clip_on=False)
@@ -136,14 +141,17 @@ def panel(canvas: Canvas, comparison: Comparison, box: tuple[float, float, float
         style: dict[str, Any] = {"color": COLORS[SERIES[name].color], "linewidth": 3 if name == "blockwise" else 1}
         axes.plot(whiskers, [y for y, _ in found for _ in range(3)], solid_capstyle="butt", clip_on=False, **style)
         if name != "blockwise":
-            mark = {**SERIES[name].line(), "linestyle": "", "markeredgecolor": COLORS["paper"], "markeredgewidth": 0.7}
-            axes.plot([values[1] for _, values in found], [y for y, _ in found], clip_on=False, **mark)
+            look = {**SERIES[name].line(), "linestyle": "", "markeredgecolor": COLORS["paper"], "markeredgewidth": 0.7}
+            axes.plot([values[1] for _, values in found], [y for y, _ in found], clip_on=False, **look)
+        for (y, values), case in zip(dots, cases, strict=True):
+            if values:
+                cells = (DIRECTIONS[direction], *case[:2], TIMINGS[timing], SERIES[name].label)
+                mark(canvas, axes, values[1], y, cells)
     x = on_canvas(canvas, axes, 1, 0)[0]
-    wide = canvas.variant.wide
-    heading = f"{capital(DIRECTIONS[direction])}, {TIMINGS[timing] if wide else timing}"
+    heading = f"{capital(DIRECTIONS[direction])}, {TIMINGS[timing]}"
     canvas.text(box[0], box[1] - 28, heading, fontweight="bold")
     canvas.text(x - 5, box[1] - 7, "← slower", color="muted", ha="right")
-    canvas.text(x + 5, box[1] - 7, "Blockwise faster →" if wide else "faster →", color="muted")
+    canvas.text(x + 5, box[1] - 7, "Blockwise faster →", color="muted")
 
 
 def softmax_traffic(record: Record) -> Chart:
@@ -224,6 +232,7 @@ def bar(canvas: Canvas, y: float, unit: float, matrix: int, kernels: Sequence[Re
         if width - GAP - read > 1:
             canvas.box(x + read, y + 29, width - GAP - read, 20, **segment(False))
         canvas.line([x, x + width - GAP], [y + 54, y + 54], color=COLORS["muted"], linewidth=1)
+        mark(canvas, None, x + width - GAP, y + 39, (words[0], number, row["kernel"]), (x, y + 39))
         canvas.text(x, y + 68, labels[number - 1] if fit else f"{number}", color="muted")
 
 

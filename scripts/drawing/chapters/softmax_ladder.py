@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from scripts.drawing.data import RATES, TIMES, Chart, Record, choose, numbers, rates
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, Canvas, Variant, on_canvas, text_width
 
 LIMIT = "device copy (the limit drawn)"
@@ -73,12 +74,11 @@ def softmax_ladder(*sources: Record) -> Chart:
         y = 0.0
         for step in steps:
             canvas.text(0, y + 20, step.name, fontweight="bold")
-            if variant.wide:
-                canvas.text(1.15 * text_width(step.name, variant.text) + 12, y + 20, step.heading, color="muted")
+            canvas.text(variant.width, y + 20, step.heading, color="muted", ha="right")
             draw(canvas, step, (left, y + HEAD, variant.width - 46, y + HEAD + LANE * len(step.rows)), top)
             y += HEAD + LANE * len(step.rows) + GAP
         canvas.line([0, 18], [y + 13.5] * 2, color=COLORS["limit"], linewidth=1.4)
-        canvas.text(24, y + 18, "a copy of the same run, the limit")
+        canvas.text(24, y + 18, "a copy of the same run, the limit; numbers: GB/s")
         return canvas
 
     title = "Memory bandwidth of each step's softmax kernels in bfloat16, beside the step before and a plain copy."
@@ -108,6 +108,7 @@ def draw(canvas: Canvas, step: Step, box: tuple[float, float, float, float], top
         y = on_canvas(canvas, axes, 0, place)[1]
         canvas.text(0, y + 4.5, label)
         canvas.text(canvas.variant.width, y + 4.5, f"{middle:,.0f}", fontweight="bold", ha="right")
+        mark(canvas, axes, middle, place, (step.name, step.shape, label, *numbers(row)), (0, place))
     axes.axvline(rates(step.copy)[1], color=COLORS["limit"], linewidth=1.4, clip_on=False)
 
 

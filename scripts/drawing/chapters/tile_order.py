@@ -5,7 +5,9 @@ from typing import Any, NamedTuple
 from matplotlib.axes import Axes
 
 from scripts.drawing.data import TIMES, Chart, Record, choose, listed
-from scripts.drawing.style import COLORS, LEGEND_ROW, Canvas, Series, Variant, legend_rows
+from scripts.drawing.names import Names, at_ends
+from scripts.drawing.spots import mark
+from scripts.drawing.style import COLORS, Canvas, Series, Variant
 
 GROUPS = (1, 2, 4, 8, 16, 32)
 LOOKS = (
@@ -59,19 +61,24 @@ def tile_order(record: Record) -> Chart:
     def paint(variant: Variant) -> Canvas:
         left, height = (56, 190) if variant.wide else (48, 160)
         items = [(shape.series, shape.series.label) for shape in shapes]
-        canvas = Canvas(variant, 2 * height + 140 + LEGEND_ROW * len(legend_rows(items, variant, 0)))
-        upper = panel(canvas, (left, 34, variant.width - 14, 34 + height), [shape.rates for shape in shapes], 7)
-        lower = panel(canvas, (left, 84 + height, variant.width - 14, 84 + 2 * height), [shape.megabytes for shape in watched], 6)
+        names = Names(variant, items, least=14)
+        canvas = Canvas(variant, 2 * height + 156 + names.legend)
+        right, second = variant.width - names.margin, 100 + height
+        upper = panel(canvas, (left, 34, right, 34 + height), [shape.rates for shape in shapes], 7)
+        lower = panel(canvas, (left, second, right, second + height), [shape.megabytes for shape in watched], 6)
         for shape in shapes:
             upper.plot(range(6), shape.rates, clip_on=False, **shape.series.line())
             upper.plot([6], [rate_of(shape.library)], clip_on=False, **{**shape.series.line(), "linestyle": ""})
+            point_at(canvas, upper, lower, shape)
             if shape.read:
                 lower.plot(range(6), shape.megabytes, clip_on=False, **shape.series.line())
         canvas.text(0, 16, "Rate, TFLOP/s", fontweight="bold")
-        canvas.text(0, 66 + height, "Read from memory, MB, counted", fontweight="bold")
-        bottom = 84 + 2 * height
+        canvas.text(0, second - 18, "Read from memory, MB, counted", fontweight="bold")
+        bottom = second + height
         canvas.text(left, bottom + 36, "GROUP_M", color="muted")
-        canvas.legend(0, bottom + 62, items)
+        names.write(canvas, upper, [(6, rate_of(shape.library)) for shape in shapes], bottom + 62)
+        if names.direct:
+            at_ends(canvas, lower, [(s.series, s.series.label) for s in watched], [(5, s.megabytes[-1]) for s in watched])
         return canvas
 
     title = "Rate of one matrix product in bfloat16 against GROUP_M, and the bytes that it reads from memory."
@@ -98,6 +105,16 @@ def tile_order(record: Record) -> Chart:
         ]
         table.append([shape.shape, "cuBLAS", *shape.library["ms"], rate_of(shape.library), None])
     return Chart(title, alt, ["shape", "GROUP_M", *TIMES, "rate (TFLOP/s)", "read from memory (MB)"], table, paint)
+
+
+def point_at(canvas: Canvas, upper: Axes, lower: Axes, shape: Shape) -> None:
+    """Where each row of the table stands: once in a panel."""
+    for place, (group, row) in enumerate(zip(GROUPS, shape.rows, strict=True)):
+        cells = (shape.shape, group, *row["ms"])
+        mark(canvas, upper, place, shape.rates[place], cells)
+        if shape.read:
+            mark(canvas, lower, place, shape.megabytes[place], cells)
+    mark(canvas, upper, 6, rate_of(shape.library), (shape.shape, "cuBLAS", *shape.library["ms"]))
 
 
 def panel(canvas: Canvas, box: tuple[float, float, float, float], values: list[list[float]], places: int) -> Axes:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from scripts.drawing.data import Chart, Record, choose
+from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, Canvas, Variant, on_canvas
 
 # Bytes that pass through memory, in passes over the matrix. Dropout's mask has one byte where the matrix has two.
@@ -146,6 +147,8 @@ def draw_panel(canvas: Canvas, panel: Panel, box: tuple[float, float, float, flo
         axes.plot([place] * 2, [column.times[0], column.times[2]], color=COLORS["ink"], linewidth=1.2, clip_on=False)
         if column.predicted is not None:
             axes.plot([place], [column.predicted], clip_on=False, zorder=3, **MARK)
+        heading = [panel.heading] if panel.heading else []
+        mark(canvas, axes, place, column.times[1], (*heading, column.label, *column.times), (place, 0))
         x, y = on_canvas(canvas, axes, place, max(column.times[2], column.predicted or 0))
         canvas.text(x, y - 10, f"{column.times[1]:,.0f}", ha="center", fontweight="bold")
         for line, words in enumerate(column.lines):

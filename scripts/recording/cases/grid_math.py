@@ -1,4 +1,4 @@
-"""The recorded run of *Grid math*."""
+"""The recorded runs of *Grid math*: tiles of two matrices, one of them as in the lesson."""
 
 from typing import Any
 
@@ -8,15 +8,23 @@ from scripts.recording.cases import quarters
 from snippets.grid_math.tiles import double_tile_kernel
 
 
-def tile() -> dict[str, Any]:
-    x = quarters(10, 14)
+def doubled(shape: tuple[int, int], grid: tuple[int, int], **blocks: int) -> dict[str, Any]:
+    x = quarters(*shape)
     out = torch.full_like(x, float("nan"))
     sizes = (*x.shape, *x.stride(), *out.stride())
     return {
         "kernel": double_tile_kernel,
-        "launch": lambda: double_tile_kernel[(3, 2)](x, out, *sizes, BLOCK_M=4, BLOCK_N=8),
+        "launch": lambda: double_tile_kernel[grid](x, out, *sizes, **blocks),
         "tensors": {"x": x, "out": out},
     }
 
 
-RUNS = {"tile": tile}
+def tile() -> dict[str, Any]:
+    return doubled((10, 14), (3, 2), BLOCK_M=4, BLOCK_N=8)
+
+
+def broadcast() -> dict[str, Any]:
+    return doubled((10, 8), (3, 2), BLOCK_M=4, BLOCK_N=4)
+
+
+RUNS = {"tile": tile, "broadcast": broadcast}

@@ -1,11 +1,13 @@
-"""The recorded runs of *Masking*: a vector whose last block is not full, and tiles that stick out of a matrix."""
+"""The recorded runs of *Masking*: blocks that stick out of a vector, loaded in three ways, and tiles that stick out too."""
 
 from typing import Any
 
 import torch
 
 from scripts.recording.cases import quarters
+from snippets.masking.even import even_negate_kernel
 from snippets.masking.largest import block_largest_kernel
+from snippets.masking.split import split_negate_kernel
 from snippets.masking.tiles import scale_tile_kernel
 
 
@@ -29,4 +31,23 @@ def largest() -> dict[str, Any]:
     }
 
 
-RUNS = {"largest": largest, "tile": tile}
+def one_block(kernel: Any, *sizes: int) -> dict[str, Any]:
+    """Five numbers in a block of eight."""
+    x = torch.tensor([-3.0, -1.0, -2.0, -5.0, -4.0])
+    out = torch.full_like(x, float("nan"))
+    return {"kernel": kernel, "launch": lambda: kernel[(1,)](x, out, *sizes, BLOCK=8), "tensors": {"x": x, "out": out}}
+
+
+def other() -> dict[str, Any]:
+    return one_block(block_largest_kernel, 5)
+
+
+def no_other() -> dict[str, Any]:
+    return one_block(split_negate_kernel, 5)
+
+
+def unmasked() -> dict[str, Any]:
+    return one_block(even_negate_kernel)
+
+
+RUNS = {"largest": largest, "tile": tile, "other": other, "no_other": no_other, "unmasked": unmasked}
