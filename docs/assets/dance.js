@@ -47,7 +47,6 @@ class MemoryDance extends Player {
     this.replaceChildren(...this.still);
     this.runs = JSON.parse(this.dataset.runs);
     this.ledger = this.find(".dance-ledger");
-    this.step = 0;
     this.run = await this.fetchRun(this.runs.findIndex(({ block }) => String(block) === this.dataset.opens));
     const stage = this.find(".dance-stage");
     this.find(".still").replaceWith(this.frame());
@@ -55,6 +54,13 @@ class MemoryDance extends Player {
     this.find(".dance-stage").className = stage.className;
     this.listen(signal);
     this.show();
+    const seen = new IntersectionObserver(([entry]) => {
+      if (!entry.isIntersecting) return;
+      seen.disconnect();
+      this.begin();
+    }, { threshold: 0.6 });
+    seen.observe(this.find(".dance"));
+    signal.addEventListener("abort", () => seen.disconnect());
   }
 
   async fetchRun(number) {
@@ -86,7 +92,7 @@ class MemoryDance extends Player {
       const run = await this.fetchRun(number);
       if (this.wanted !== number) return;
       this.run = run;
-      this.step = 0;
+      this.untouched = false;
       this.find(".stepper-note")?.remove();
       this.show();
     } catch {
@@ -94,9 +100,10 @@ class MemoryDance extends Player {
     }
   }
 
-  // A run as a whole, then its steps.
+  // A run opens on the moment before its first store, when a program has all on chip that it needs.
   show() {
     const { programs, tensors } = this.run.trace;
+    this.step = this.run.trips.findIndex(({ event }) => event.op !== "load");
     this.blocks = new Map(programs[0].events.map((event) => named(event, tensors)).filter(Boolean));
     this.ledger.querySelectorAll("[data-block]").forEach((row) => row.classList.toggle("lit", row.dataset.block === String(this.run.block)));
     this.draw();
@@ -110,11 +117,10 @@ class MemoryDance extends Player {
     live.tabIndex = 0;
     live.setAttribute("role", "group");
     live.setAttribute("aria-label", `${trace.kernel}, trip by trip between memory and chip. Arrow keys step, Home and End go to the first and the last trip, space plays.`);
-    live.innerHTML = `<div class="stepper-bar"><div class="choices">${this.dataset.label} ${choices.join("")}</div><span class="stepper-count"></span>${controls()}</div>
-      <p class="stepper-given"><span class="keys">Click the picture, then ← and → step, space plays</span></p>
+    live.innerHTML = `<div class="stepper-bar"><div class="choices">${this.dataset.label} ${choices.join("")}</div>${controls("Trip")}</div>
       <p class="stepper-sentence" aria-live="polite"></p>
       <div class="dance-stage" role="img" aria-label="Blocks on chip, and the tensors in memory below"></div>
-      <p class="dance-sum"></p>
+      <p class="dance-sum"></p><p class="keys">← and → step, space plays</p>
       <p class="legend"><span><i class="mark chip on now"></i>on chip</span><span><i class="mark on now"></i>in memory, this trip</span><span><i class="mark on"></i>asked for by an earlier trip</span></p>`;
     return live;
   }
@@ -124,10 +130,11 @@ class MemoryDance extends Player {
     const trip = trips[this.step - 1];
     const done = trips.slice(0, this.step);
     const bytes = (op) => done.reduce((sum, { event, bytes }) => sum + (event.op === op ? bytes : 0), 0);
-    this.mark(number);
-    this.find(".stepper-count").textContent = `Trip ${words(this.step)} of ${words(this.last)}`;
-    this.find(".stepper-sentence").textContent = trip ? this.sentence(trip) : this.summary();
-    this.find(".dance-sum").innerHTML = `So far <b>${words(bytes("load"))}</b> bytes loaded, <b>${words(bytes("store"))}</b> stored.`;
+    const count = `Trip ${words(this.step)} of ${words(this.last)}`;
+    this.mark(number, count);
+    this.find(".stepper-count").textContent = count;
+    this.find(".stepper-sentence").textContent = trip ? this.sentence(trip) : "Nothing has moved yet. All the numbers lie in memory.";
+    this.find(".dance-sum").innerHTML = `${this.summary()} So far <b>${words(bytes("load"))}</b> bytes loaded, <b>${words(bytes("store"))}</b> stored.`;
     this.find(".dance-stage").innerHTML = this.chip(trip) + this.memory(trip, done);
     this.travel(trip);
     this.dataset.block = block;

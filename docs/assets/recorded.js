@@ -84,16 +84,19 @@ export function rectangles(looks, columns) {
 }
 
 // A block or a tensor as a sheet of cells. Rows beyond its own, where lanes past its end point, stand below its border.
-export function sheet(looks, columns, rows, texts) {
+// What follows a "|" in a look is its style.
+export function sheet(looks, columns, rows, texts, cells = "") {
   const all = Math.max(rows, Math.ceil(looks.length / columns));
-  const marks = rectangles(looks, columns).map(({ look, column, row, width, height }) =>
-    `<i class="${look}" style="left:${(100 * column) / columns}%;top:${(100 * row) / all}%;width:${(100 * width) / columns}%;height:${(100 * height) / all}%"></i>`);
+  const marks = rectangles(looks, columns).map(({ look, column, row, width, height }) => {
+    const [classes, style = ""] = look.split("|");
+    return `<i class="${classes}" style="left:${(100 * column) / columns}%;top:${(100 * row) / all}%;width:${(100 * width) / columns}%;height:${(100 * height) / all}%;${style}"></i>`;
+  });
   const written = texts?.map((text, i) => text && `<b style="left:${(100 * (i % columns)) / columns}%;top:${(100 * Math.floor(i / columns)) / all}%">${text}</b>`) ?? [];
   const beyond = all > rows ? `<i class="beyond" style="top:${(100 * rows) / all}%"></i>` : "";
-  return `<i class="sheet" style="--columns:${columns};--rows:${all}">${beyond}${marks.join("")}<i class="extent" style="height:${(100 * rows) / all}%;--own:${rows}"></i>${written.join("")}</i>`;
+  return `<i class="sheet" style="--columns:${columns};--rows:${all}"${cells && ` ${cells.replace(/data-rows="\d+"/, `data-rows="${all}"`)}`}>${beyond}${marks.join("")}<i class="extent" style="height:${(100 * rows) / all}%;--own:${rows}"></i>${written.join("")}</i>`;
 }
 
-export const piece = (name, told, drawn, now) => `<span class="piece"><b class="name${now ? " now" : ""}">${safe(name)}</b><small>${told}</small>${drawn}</span>`;
+export const piece = (name, told, drawn, now, more = "") => `<span class="piece ${more}"><b class="name${now ? " now" : ""}">${safe(name)}</b><small>${told}</small>${drawn}</span>`;
 
 export const icon = (name) => `<svg viewBox="0 0 16 16" aria-hidden="true"><path d="${ICONS[name]}"/></svg>`;
 
@@ -108,13 +111,20 @@ export async function fetched(address, signal) {
   return trace;
 }
 
+const SPEEDS = [0.5, 1, 2, 4];
 export const button = (label, more = "") => `<button type="button" aria-label="${label}" title="${label}" ${more}>${icon(label)}</button>`;
-export const controls = () => `<div>${button("Restart")}${button("Step back")}${button("Play", "data-play")}${button("Step forward")}</div>`;
+
+// The row that moves through time: buttons, a slider over the steps, the count, the speed of playing.
+export const controls = (what) => `<div class="player"><div>${button("Restart")}${button("Step back")}${button("Play", "data-play")}${button("Step forward")}</div>
+  <input type="range" class="scrub" min="0" value="0" aria-label="${what}"><span class="stepper-count"></span>
+  <select class="speed" aria-label="Speed of playing">${SPEEDS.map((speed) => `<option value="${speed}"${speed === 1 ? " selected" : ""}>${speed}×</option>`).join("")}</select></div>`;
 
 // An element that steps through something: `open` loads and shows it, `last` is the number of the last step, `pace` the
 // milliseconds a step while playing, `draw` shows the step, `pick` is told which other button or option was chosen.
+// Playing from the frame it opened on begins at the beginning.
 export class Player extends HTMLElement {
   step = 0;
+  speed = 1;
 
   async connectedCallback() {
     this.still ??= [...this.childNodes];
@@ -122,7 +132,8 @@ export class Player extends HTMLElement {
     const { signal } = this.leaving;
     try {
       await this.open(signal);
-      if (this.hasAttribute("plays") && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.play(true);
+      this.untouched = true;
+      if (this.hasAttribute("plays")) this.begin();
     } catch {
       if (!signal.aborted) this.fail();
     }
@@ -151,28 +162,39 @@ export class Player extends HTMLElement {
     return this.querySelector(selector);
   }
 
+  // Plays once on its own, where the reader has nothing against motion and has not taken over.
+  begin() {
+    if (this.untouched && !matchMedia("(prefers-reduced-motion: reduce)").matches) this.play(true);
+  }
+
   listen(signal) {
-    this.addEventListener("click", (event) => this.press(event.target.closest("button")), { signal });
-    this.addEventListener("change", (event) => this.pick(+event.target.value), { signal });
-    this.addEventListener("keydown", (event) => this.key(event), { signal });
-    this.addEventListener("keyup", (event) => this.spaceIsOurs(event) && event.preventDefault(), { signal });
+    const on = (kind, act) => this.addEventListener(kind, act, { signal });
+    on("click", (event) => this.press(event.target.closest("button"), event));
+    on("input", ({ target }) => target.matches(".scrub") && this.go(+target.value));
+    on("change", ({ target }) => (target.matches(".speed") ? this.hurry(+target.value) : target.matches("[data-choice]") && this.pick(+target.value)));
+    on("keydown", (event) => this.key(event));
+    on("keyup", (event) => this.spaceIsOurs(event) && event.preventDefault());
   }
 
   press(pressed) {
+    const label = pressed?.getAttribute("aria-label");
     if (!pressed) return;
-    const label = pressed.getAttribute("aria-label");
     if (pressed.dataset.pick) this.pick(+pressed.dataset.pick);
-    else if (label === "Play" || label === "Pause") this.toggle();
-    else this.go(label === "Restart" ? 0 : this.step + (label === "Step back" ? -1 : 1));
+    else if (pressed.dataset.play !== undefined) this.toggle();
+    else if (label === "Restart") this.go(0);
+    else if (label === "Step back") this.go(this.step - 1);
+    else if (label === "Step forward") this.go(this.step + 1);
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.closest("select, .scroll")) return;
+    const { key, target } = event;
+    if (event.ctrlKey || event.metaKey || event.altKey || target.closest("select, .scroll")) return;
+    if (target.matches(".scrub") && key !== " ") return; // a slider knows its keys
     if (this.steered?.(event)) event.preventDefault();
-    else if (event.key === "ArrowLeft") this.go(this.step - 1);
-    else if (event.key === "ArrowRight") this.go(this.step + 1);
-    else if (event.key === "Home") this.go(0);
-    else if (event.key === "End") this.go(this.last);
+    else if (key === "ArrowLeft") this.go(this.step - 1);
+    else if (key === "ArrowRight") this.go(this.step + 1);
+    else if (key === "Home") this.go(0);
+    else if (key === "End") this.go(this.last);
     else if (this.spaceIsOurs(event)) this.toggle();
     else return;
     event.preventDefault();
@@ -180,24 +202,31 @@ export class Player extends HTMLElement {
 
   // Space presses a button, as everywhere. On the choice already made, where it would do nothing, it plays as elsewhere in the picture.
   spaceIsOurs(event) {
-    return event.key === " " && !event.target.closest("select, .scroll, button:not([aria-pressed=true])");
+    return event.key === " " && !event.target.closest("select, .scroll, [role=button], button:not([aria-pressed=true])");
   }
 
   go(step) {
     this.play(false);
+    this.untouched = false;
     this.step = Math.max(0, Math.min(step, this.last));
     this.draw();
   }
 
   toggle() {
     const start = !this.timer;
-    if (start && this.step === this.last) this.go(0);
+    if (start && (this.step === this.last || this.untouched)) this.go(0);
+    this.untouched = false;
     this.play(start);
+  }
+
+  hurry(speed) {
+    this.speed = speed;
+    if (this.timer) this.play(true);
   }
 
   play(on) {
     clearInterval(this.timer);
-    this.timer = on && setInterval(() => this.advance(), this.pace);
+    this.timer = on && setInterval(() => this.advance(), this.pace / this.speed);
     this.find(".stepper-sentence").setAttribute("aria-live", on ? "off" : "polite");
     const label = on ? "Pause" : "Play";
     const played = this.find("[data-play]");
@@ -207,15 +236,21 @@ export class Player extends HTMLElement {
   }
 
   advance() {
-    this.step++;
-    if (this.step >= this.last) this.play(false);
+    if (this.step < this.last) this.step++;
+    else this.next();
+    if (this.step >= this.last && !this.follows) this.play(false);
     this.draw();
   }
 
-  // What both kinds of picture say of the step they show.
-  mark(chosen) {
+  // What every kind of picture says of the step it shows.
+  mark(chosen, words) {
     this.querySelectorAll("[data-pick]").forEach((choice) => choice.setAttribute("aria-pressed", +choice.dataset.pick === chosen));
     this.find("[aria-label='Step back']").setAttribute("aria-disabled", this.step === 0);
     this.find("[aria-label='Step forward']").setAttribute("aria-disabled", this.step === this.last);
+    const scrub = this.find(".scrub");
+    scrub.max = this.last;
+    scrub.value = this.step;
+    scrub.style.setProperty("--done", `${this.last ? (100 * this.step) / this.last : 0}%`);
+    scrub.setAttribute("aria-valuetext", words);
   }
 }

@@ -23,7 +23,7 @@ const near = new IntersectionObserver(
       import(MODULES[target.localName]);
     }
   },
-  { rootMargin: "200px" },
+  { rootMargin: "800px" },
 );
 
 function watch() {

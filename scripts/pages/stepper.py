@@ -7,6 +7,8 @@ from itertools import groupby
 from operator import lt
 from typing import Any
 
+from scripts.pages import on_chip
+
 MOST_PROGRAMS = 8
 Record = dict[str, Any]
 
@@ -219,8 +221,10 @@ def element_html(name: str, trace: Record, src: str) -> str:
         f"{grid} programs, each with a block of {lanes} positions, called lanes. {hint}"
         f"Triton {escape(triton)}’s interpreter ran the programs one after another; a GPU runs them in no order you may rely on."
     )
+    registers, kept = on_chip.kept(trace)
+    chip = f' data-registers="{escape(kept)}"' if registers else f' data-kept="{escape(kept)}"' if kept else ""
     return (
         f'<figure class="stepper-figure" id="trace-{name.replace("/", "-").replace("_", "-")}">'
-        f'<program-stepper src="{escape(src)}">{fallback_html(trace)}</program-stepper>'
+        f'<program-stepper src="{escape(src)}"{chip}>{fallback_html(trace)}</program-stepper>'
         f"<figcaption>{caption}</figcaption></figure>\n"
     )

@@ -12,12 +12,15 @@ from axe_playwright_python.sync_playwright import Axe
 
 from scripts.pages import stepper
 from scripts.provenance import records
-from tests.browser.conftest import PALETTES, open_for_instant
+from tests.browser.conftest import PALETTES, open_for_instant, press_copy
 from tests.browser.probes import add_page, reach, reaching
 
 ADD, SOFTMAX = "course/first-kernel/", "course/fused-softmax/"
 RECORDINGS = "**/baked/cpu/traces/**"
 STEPPER, SENTENCE, LIT = ".stepper:not(.still)", ".stepper-sentence", ".stepper-code .lit"
+COUNT, ANSWER = ".stepper-count", ".stepper-answer"
+PAGES = [path for folder in ("course", "deeper") for path in sorted((records.ROOT / "docs" / folder).glob("*.md"))]
+STEPPED = [f"{path.parent.name}/{path.stem}/" for path in PAGES if "generated/traces/" in path.read_text(encoding="utf-8")]
 ADD_STEPS = [
     ("pid = tl.program_id(0)", "Program 3 asks for its number: pid = 3."),
     ("offsets = pid * BLOCK", "Program 3 works out offsets, a number for each lane: 768 to 1023."),
@@ -52,13 +55,14 @@ def tab_to(page, label: str) -> None:
 
 def test_a_program_is_stepped_by_keyboard_alone(fresh):
     page = fresh(ADD)
-    assert said(page) == "Program 0 asks for its number: pid = 0.", "it opens on another program than the first"
+    assert said(page) == "Program 0 adds x and y lane by lane into out.", "it opens on another program, or on empty boxes"
     tab_to(page, "Program 3")
     page.keyboard.press("Enter")
     for _ in range(4):
         page.keyboard.press("Shift+Tab")
     assert focused(page).startswith("vector_add_kernel, step by step")
     assert page.evaluate("parseFloat(getComputedStyle(document.activeElement).outlineWidth)") >= 2
+    page.keyboard.press("Home")
     for code, words in ADD_STEPS:
         assert page.locator(LIT).inner_text().strip().startswith(code)
         assert said(page) == words
@@ -80,6 +84,7 @@ def test_every_step_of_softmax_is_said_and_drawn(fresh):
     page = fresh(SOFTMAX)
     page.locator(STEPPER).focus()
     page.get_by_role("button", name="Program 1", exact=True).click()
+    page.keyboard.press("Home")
     told = []
     for _ in range(9):
         told.append(said(page))
@@ -100,8 +105,9 @@ def test_it_plays_only_when_asked_and_pauses(site, fresh):
     page.goto(site.url + ADD)
     reach(page)
     page.clock.run_for(10_000)
-    assert page.locator(".stepper-count").inner_text().startswith("Step 1 "), "it plays on its own"
+    assert page.locator(".stepper-count").inner_text().startswith("Step 6 "), "it plays on its own"
     page.get_by_role("button", name="Program 3", exact=True).click()
+    page.get_by_role("button", name="Restart").click()
     page.locator(STEPPER).focus()
     page.keyboard.press("Space")
     assert page.locator(SENTENCE).get_attribute("aria-live") == "off"
@@ -139,15 +145,105 @@ def test_home_and_end_stay_in_the_picture(fresh):
     assert page.evaluate("scrollY") == top
 
 
-def test_on_a_phone_the_code_is_a_window_around_its_line(fresh):
-    page = fresh(ADD, width=390)
-    page.locator(STEPPER).scroll_into_view_if_needed()
+def test_playing_from_the_opening_begins_at_the_beginning_and_at_the_chosen_speed(site, fresh):
+    page = fresh(None)
+    page.clock.install()
+    page.goto(site.url + ADD)
+    reach(page)
+    page.get_by_role("button", name="Play").click()
+    assert page.locator(COUNT).inner_text() == "Step 1 of 7"
+    page.locator(".speed").select_option("4")
+    page.clock.run_for(2_000)
+    assert page.locator(COUNT).inner_text() == "Step 5 of 7"
+
+
+def test_the_slider_leads_through_the_steps(fresh):
+    page = fresh(ADD)
+    tab_to(page, "Step")
+    while focused(page) != "Step":
+        page.keyboard.press("Tab")
+    page.keyboard.press("Home")
+    page.keyboard.press("ArrowRight")
+    assert said(page).startswith("Program 0 works out offsets")
+    assert page.locator(".scrub").get_attribute("aria-valuetext") == "Step 2 of 7"
+
+
+@pytest.mark.parametrize("address", STEPPED)
+def test_code_and_memory_stand_on_one_screen_and_nothing_repeats_the_listing(address, fresh):
+    page = fresh(address)
+    whole = page.locator(f"program-stepper {STEPPER}").bounding_box()
+    assert whole["height"] <= 640
+    code, lit, picture = (page.locator(part).first.bounding_box() for part in (".stepper-code", LIT, ".stepper-picture"))
+    assert code["x"] + code["width"] <= picture["x"], "the code does not stand beside the memory"
+    for part in (lit, picture):
+        assert whole["y"] <= part["y"] and part["y"] + part["height"] <= whole["y"] + whole["height"]
+    assert page.locator(".stepper-picture :is(.cell, .seg, .mark).on").count() > 1, "it opens on empty boxes"
+    for bar in ("[data-together]", "[data-pick='0'].tint"):  # all programs at once, and back
+        page.locator(bar).click()
+        assert page.locator(f"program-stepper {STEPPER}").bounding_box()["height"] <= 640
+    kernel = page.locator(f"program-stepper {STEPPER}").get_attribute("aria-label").partition(",")[0]
+    assert page.locator("pre", has_text=f"def {kernel}(").count() == 1, "the listing stands there twice"
+
+
+def test_a_cell_says_which_line_touched_it_and_leads_there(fresh):
+    page = fresh(ADD)
+    box = page.locator("[data-tensor=out]").nth(3).bounding_box()
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    said_of_it = page.locator(ANSWER).inner_text()
+    assert said_of_it.startswith("out[8") and "Program 3, step 7" in said_of_it and "tl.store(out_ptr" in said_of_it
+    assert said(page) == ADD_STEPS[-1][1]
+    box = page.locator("[data-block=x]").bounding_box()
+    page.mouse.click(box["x"] + 1, box["y"] + box["height"] / 2)
+    assert page.locator(ANSWER).inner_text().startswith("x, lane 0: 2.75, from x[768].")
+    assert page.locator(COUNT).inner_text() == "Step 4 of 7"
+
+
+def test_cells_and_lines_are_reached_by_keyboard(fresh):
+    page = fresh(SOFTMAX)
+    page.locator(".stepper-picture").focus()
+    step = page.locator(COUNT).inner_text()
+    for _ in range(30):
+        page.keyboard.press("ArrowDown")
+    assert page.locator(ANSWER).inner_text().startswith("y[3,\xa00]"), "the arrows do not lead through blocks and tensors"
+    assert page.locator(COUNT).inner_text() == step, "an arrow in the picture steps"
+    page.keyboard.press("Enter")
+    assert said(page).startswith("Program 3 stores y[3, 0] to y[3, 12]")
+    page.locator(LIT).focus()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("Enter")
+    assert said(page).startswith("Program 3 adds up its 16 lanes")
+    page.keyboard.press("Enter")
+    assert said(page).startswith("Program 3 works out y"), "the line's next step"
+
+
+def test_all_programs_are_seen_at_once(fresh):
+    page = fresh(ADD)
+    page.locator("[data-together]").click()
     page.locator(STEPPER).focus()
-    for _ in range(7):
-        code, lit = (page.locator(selector).bounding_box() for selector in (".stepper-code", LIT))
-        assert code["height"] < 180 and code["y"] - 1 <= lit["y"] and lit["y"] + lit["height"] <= code["y"] + code["height"] + 1
-        page.keyboard.press("ArrowRight")
-    assert page.locator(".stepper-code").get_attribute("tabindex") == "0", "no keyboard could scroll it"
+    page.keyboard.press("End")
+    told = page.locator(".everyone li").all_inner_texts()
+    assert len(told) == 4 and "stores out[768] to out[999]" in told[3]
+    drawn = page.locator("[data-tensor=out] .tint.now")
+    colors = drawn.evaluate_all("all => all.map((e) => getComputedStyle(e).backgroundImage)")
+    assert len(colors) == len(set(colors)) == 4
+    assert page.locator(LIT).first.get_attribute("data-at") == "0 1 2 3"
+    page.get_by_role("button", name="Only program 2").click()
+    assert said(page) == "Program 2 stores out[512] to out[767]."
+
+
+def test_the_listing_keeps_its_copy_buttons_in_the_picture(site, fresh):
+    page = fresh(ADD)
+    copied = press_copy(page, page.locator(".stepper .highlight[data-program]"), 1)
+    assert copied == (site.folder / "programs" / "first_kernel" / "launch.py").read_text(encoding="utf-8")
+
+
+def test_on_the_home_page_it_plays(site, fresh):
+    page = fresh(None)
+    page.clock.install()
+    page.goto(site.url)
+    reach(page)
+    page.clock.run_for(6_000)
+    assert page.get_by_role("button", name="Pause").count() == 1 and said(page).startswith("Program 1 ")
 
 
 def test_space_never_scrolls(fresh):
@@ -158,6 +254,7 @@ def test_space_never_scrolls(fresh):
     assert page.get_by_role("button", name="Pause").count() == 1
     page.keyboard.press("Space")
     assert page.get_by_role("button", name="Play").count() == 1
+    page.get_by_role("button", name="Restart").click()
     page.get_by_role("button", name="Step forward").focus()
     page.keyboard.press("Space")
     assert said(page) == "Program 2 works out offsets, a number for each lane: 512 to 767."
@@ -167,20 +264,18 @@ def test_space_never_scrolls(fresh):
 def test_undefined_lanes_and_both_colors_are_explained(fresh):
     page = fresh(ADD)
     page.get_by_role("button", name="Program 3", exact=True).click()
-    for _ in range(5):
-        page.get_by_role("button", name="Step forward").click()
     assert page.locator(".block .seg.masked", has_text="?").count() == 3, "x, y and their sum"
     legend = page.locator(".legend").inner_text()
     assert "undefined: nothing was loaded, nothing will be stored" in legend
-    assert "set on chip in this step" in legend and "read or written in memory in this step" in legend
+    assert "on chip, this step" in legend and "in memory, this step" in legend
     assert page.get_by_text("offset in x").count() == 0, "offsets are shown where nothing is loaded or stored"
 
 
 def test_on_a_phone_program_and_line_stay_in_view(fresh):
     page = fresh(ADD, width=390)
     page.get_by_role("button", name="Program 3", exact=True).click()
-    for _ in range(3):
-        page.get_by_role("button", name="Step forward").click()
+    for _ in range(2):
+        page.get_by_role("button", name="Step back").click()
     page.locator(".where.memory").evaluate("e => scrollTo(0, scrollY + e.getBoundingClientRect().top - 400)")
     for selector in ("[data-pick='3']", ".stepper-line", "[data-play]", ".where.memory"):
         assert 0 < page.locator(selector).bounding_box()["y"] < 500, selector
@@ -248,6 +343,7 @@ def test_instant_navigation_brings_it_along(site, fresh):
         page.wait_for_function("name => document.title.startsWith(name)", arg=name)
         page.locator("program-stepper").scroll_into_view_if_needed()
         page.locator(f"{STEPPER}[aria-label^='{kernel}']").focus()
+        page.keyboard.press("Home")
         page.keyboard.press("ArrowRight")
         assert page.locator(".stepper-count").inner_text().startswith("Step 2 ")
     assert page.evaluate("window.marker") is True, "the whole page was loaded anew"
@@ -291,12 +387,12 @@ def test_a_program_is_chosen_in_a_grid_by_keyboard_and_by_pointer(forms, fresh):
         ("ArrowUp", "0, 2"),
     ):
         page.keyboard.press(key)
-        assert focused(page) == f"Program {program}" and said(page).startswith(f"Program {program} works out m")
-    assert page.locator("output").inner_text() == "0, 2" and page.locator("[aria-pressed=true]").count() == 1
+        assert focused(page) == f"Program {program}" and said(page).startswith(f"Program {program} loads x")
+    assert page.locator(".choices [aria-pressed=true]").inner_text() == "0,2"
     page.keyboard.press("Tab")
     assert not focused(page).startswith("Program"), "the grid takes more than one stop of the tab key"
     page.get_by_role("button", name="Program 1, 2", exact=True).click()
-    assert said(page) == "Program 1, 2 works out m, a number for each lane: 4 to 7."
+    assert said(page).startswith("Program 1, 2 loads x[4:6, 8:10]")
 
 
 def test_a_tile_is_said_and_drawn_on_its_tensor(forms, fresh):

@@ -10,7 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from scripts.pages import stepper
+from scripts.pages import on_chip, stepper
 from scripts.provenance import records, sources
 from scripts.recording.run import recorded
 from tests.records.formulas import why_kernels
@@ -158,4 +158,14 @@ def test_the_element_is_one_line_of_html(name: str):
     found = committed(name)
     element = stepper.element_html(name, found, "../../baked/trace.json")
     assert element.count("\n") == 1 and element.startswith("<figure") and element.endswith("</figure>\n")
-    assert f'<program-stepper src="../../baked/trace.json">{stepper.fallback_html(found)}</program-stepper>' in element
+    assert '<program-stepper src="../../baked/trace.json"' in element
+    assert f">{stepper.fallback_html(found)}</program-stepper>" in element
+
+
+def test_only_a_record_of_the_same_blocks_says_that_they_stay_in_registers():
+    registers, words = on_chip.kept(committed("first_kernel/add"))
+    assert registers and words == "compiled with these blocks, it uses registers and no shared memory"
+    small, words = on_chip.kept(committed("matmul_ladder/tiles"))
+    assert not small and words.startswith("compiled with BLOCK_M = 64,") and "bytes of shared memory" in words
+    other = committed("first_kernel/add") | {"arguments": {"n_elements": 1000, "BLOCK": 128}}
+    assert on_chip.kept(other)[0] is False
