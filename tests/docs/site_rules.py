@@ -200,7 +200,7 @@ def chart_problems(site: Path) -> list[str]:
     """Each chart has a caption, its numbers as a table, and as CSV and JSON."""
     found = []
     for address, document in page_documents(site).items():
-        for number, figure in enumerate(document.content.select("figure.chart"), 1):
+        for number, figure in enumerate(document.content.select("figure.chart:not(.picture, .machine-map)"), 1):
             name = f"{address}: chart {figure.get('id') or number}"
             found += [f"{name} {problem}" for problem in figure_problems(figure, document)]
     return found
