@@ -65,13 +65,6 @@ def paint(loads: dict[str, Load], bits: list[bool], size: int, largest: str, var
             sheet.arrow(x, tops["mask"] + CELL + 2, x, tops["mask and other"] - 3, "memory", 1.4)
         else:
             sheet.path(f"M{x - 5:g} {tops['memory'] + CELL + 12:g}l10 10m0 -10l-10 10", "none", "masked", 1.8)
-    for way in WAYS:
-        cells(sheet, (left, tops[way], wide), loads[way].held, [LOOKS[state] for state in loads[way].states])
-    own = [held if offset < size else "" for held, offset in zip(loads["no mask"].held, loads["no mask"].offsets, strict=True)]
-    cells(sheet, (left, tops["memory"], wide), own, ["memory" if held else "oob" for held in own])
-    behind = left + wide * (size + len(bits)) / 2
-    grounded(sheet, behind, tops["memory"] + CELL / 2 + 4, "other tensors", "oob", "middle")
-    cells(sheet, (left, tops["mask"], wide), [str(bit) for bit in bits], ["none"] * len(bits))
     for name, code, note in (
         ("no mask", "tl.load(x_ptr + offsets)", "no mask: it reads on, silently"),
         ("memory", "x in memory", "and what lies behind it"),
@@ -88,6 +81,13 @@ def paint(loads: dict[str, Load], bits: list[bool], size: int, largest: str, var
             grounded(sheet, left, y, code, color, code=True)
             if name in WAYS:
                 grounded(sheet, left + wide * len(bits), y, note, "muted", "end")
+    for way in WAYS:
+        cells(sheet, (left, tops[way], wide), loads[way].held, [LOOKS[state] for state in loads[way].states])
+    own = [held if offset < size else "" for held, offset in zip(loads["no mask"].held, loads["no mask"].offsets, strict=True)]
+    cells(sheet, (left, tops["memory"], wide), own, ["memory" if held else "oob" for held in own])
+    behind = left + wide * (size + len(bits)) / 2
+    grounded(sheet, behind, tops["memory"] + CELL / 2 + 4, "other tensors", "oob", "middle")
+    cells(sheet, (left, tops["mask"], wide), [str(bit) for bit in bits], ["none"] * len(bits))
     return sheet
 
 

@@ -46,7 +46,7 @@ def written(value: str) -> str:
 
 def grounded(sheet: Sheet, x: float, y: float, words: str, fill: str = "ink", anchor: str = "start", code: bool = False) -> None:
     """Words on ground of their own, which hides the lines behind them."""
-    ground: dict[str, Any] = {"paint_order": "stroke", "stroke": color("paper"), "stroke_width": 5, "font_size": SMALL}
+    ground: dict[str, Any] = {"paint_order": "stroke", "stroke": color("paper"), "stroke_width": 9, "font_size": SMALL}
     (sheet.code if code else sheet.text)(x, y, words, fill, anchor, **ground)
 
 
