@@ -186,10 +186,10 @@ def write_charts() -> None:
 def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
     """A chart as the page shows it: both drawings, a caption from the record, the numbers as a table and as files."""
     data, made = f"{TO_ROOT}data/charts/{chart['name']}", measured_on(chart["environment"], *chart.get("dates", []))
+    drawings = f'<div class="wide">{wide}</div>\n<div class="narrow">{narrow}</div>'
     parts = [
         f'<figure class="chart" id="chart-{chart["name"]}">',
-        f'<chart-values data-src="{data}.json"><div class="wide">{wide}</div>',
-        f'<div class="narrow">{narrow}</div></chart-values>',
+        f'<chart-values data-src="{data}.json">{drawings}</chart-values>' if chart["spots"] else drawings,
         f"<figcaption>{html.escape(chart['title'])} {html.escape(made)}</figcaption>",
         '<details class="data"><summary>The numbers</summary>',
         html_table([chart["columns"], *chart["rows"]], "The numbers of this chart").strip(),
