@@ -53,10 +53,19 @@ def read_less() -> None:
     builder_registry.register(Reader)
 
 
+class AsConverted:
+    """Stands in for mdformat, which would line up columns and join lines for longer than all else takes."""
+
+    @staticmethod
+    def text(markdown: str, **_: Any) -> str:
+        return markdown.strip() + "\n"
+
+
 def make(html: str, options: dict[str, Any]) -> str:
-    """A twin, as the plugin makes it."""
+    """A twin, as the plugin makes it, with the lines as they come."""
     from mkdocs_llmstxt._internal import plugin
 
+    plugin.mdformat = AsConverted  # type: ignore[assignment]
     return inspect.unwrap(plugin._generate_page_markdown)(html, **options)
 
 

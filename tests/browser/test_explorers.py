@@ -64,9 +64,10 @@ SET = """
 def host(site) -> str:
     """A page of the site as the theme makes it, with the explorers as its text."""
     built = (site.folder / HOST / "index.html").read_text(encoding="utf-8")
-    texts = '<div style="height: 900px"></div>'.join(path.read_text(encoding="utf-8") for path in WIDGETS if not path.stem.endswith("-2d"))
+    texts = [path.read_text(encoding="utf-8") for path in WIDGETS if not path.stem.endswith("-2d")]
+    apart = '<div style="height: 900px"></div>'.join(texts)
     page, found = re.subn(
-        r"(<article[^>]*>).*(</article>)", lambda match: match[1] + "<h1>Explorers</h1>" + texts + match[2], built, flags=re.S
+        r"(<article[^>]*>).*(</article>)", lambda match: match[1] + "<h1>Explorers</h1>" + apart + match[2], built, flags=re.S
     )
     assert found == 1
     return page
