@@ -728,6 +728,7 @@ def test_instant_navigation_brings_them_along(site, fresh, host):
     open_for_instant(page, site.url + "course/first-kernel/")
     for _ in range(2):
         page.locator(".md-nav--primary a", has_text=re.compile(r"^\s*Fused softmax\s*(\d+ min|$)")).click()
+        page.locator("grid-explorer").scroll_into_view_if_needed()
         page.locator("grid-explorer [value=floor]").check()
         assert "Elements 768 to 999 belong to no program" in page.locator("grid-explorer .explorer-words").inner_text()
         page.locator(".md-nav--primary a", has_text="Your first kernel").click()
