@@ -8,20 +8,22 @@ const PER_WRITE = 20; // and each write counts for so many more: a message to th
 const HOME = "/home/pyodide";
 const ROOM = "/lib/blockwise";
 
-const decoder = () => new TextDecoder();
+const NOWHERE = "https://runtime.invalid/"; // an address for what lies in memory
+
+const lastLine = (error) => String(error.message ?? error).trim().split("\n").at(-1);
 let running; // the id of the run whose output this is
 let left = 0; // how many more characters of it are shown
 
 function say(text) {
   if (left <= 0) return;
+  postMessage({ id: running, out: text.slice(0, left) });
   left -= text.length + PER_WRITE;
-  postMessage({ id: running, out: text });
   if (left <= 0) postMessage({ id: running, out: `\n[More than ${MOST_OUTPUT / 1000} kB were printed. The rest is not shown.]\n` });
 }
 
 // A character may come in two writes, so each stream has a decoder that remembers.
 function stream() {
-  const reader = decoder();
+  const reader = new TextDecoder();
   return {
     isatty: true, // written line by line, as a program in a terminal does
     write(bytes) {
@@ -52,13 +54,13 @@ async function boot({ files, wasm }) {
   WebAssembly.instantiateStreaming = async (_, imports) => ({ module: wasm, instance: await WebAssembly.instantiate(wasm, imports) });
   const [{ loadPyodide }, core] = await Promise.all([module(files["pyodide.mjs"]), module(files["pyodide.asm.mjs"])]);
   const python = await loadPyodide({
-    indexURL: "https://runtime.invalid/",
+    indexURL: NOWHERE,
+    packageBaseUrl: NOWHERE,
     lockFileContents: new TextDecoder().decode(files["pyodide-lock.json"]),
     createPyodideModule: core.default,
     packages: ["numpy"],
     env: { TRITON_INTERPRET: "1", HOME },
-    stdLibURL: "https://runtime.invalid/python_stdlib.zip",
-    checkAPIVersion: false,
+    stdLibURL: `${NOWHERE}python_stdlib.zip`,
   });
   for (const name of ["XMLHttpRequest", "WebSocket", "EventSource", "importScripts"]) delete globalThis[name];
   python.unpackArchive(files["bundle.zip"], "zip", { extractDir: ROOM });
@@ -75,7 +77,7 @@ let booted;
 onmessage = async ({ data }) => {
   if (data.files) {
     booted = boot(data);
-    booted.catch((error) => postMessage({ failed: String(error.message ?? error) }));
+    booted.catch((error) => postMessage({ failed: lastLine(error) }));
     return;
   }
   const { python, session } = await booted;
@@ -85,6 +87,6 @@ onmessage = async ({ data }) => {
     postMessage({ id: data.id, done, memory: python._module.HEAPU8.length });
   } catch (error) {
     // Python itself gave up, for want of memory or of stack: this worker is of no more use.
-    postMessage({ id: data.id, broke: String(error.message ?? error).trim().split("\n").at(-1) });
+    postMessage({ id: data.id, broke: lastLine(error) });
   }
 };
