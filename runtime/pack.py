@@ -1,18 +1,18 @@
 """Put the page's Python into one archive, compiled. bundle.mjs runs this in the Python that will run the archive.
 
-Of Triton go in the modules that importing the session imports, without their docstrings. What has kernels goes in as text, too,
-because the interpreter reads a kernel's text.
+Of Triton go in the modules that importing the session imports, without docstrings. The interpreter reads the text of a kernel,
+so the text of those that Triton and the labs bring goes in, too, and nothing else of their files.
 """
 
 import ast
 import importlib
 import os
 import py_compile
-import re
 import sys
 import zipfile
 
-KERNELS = re.compile(r"^ *@(triton\.)?jit\b", re.MULTILINE)
+READ = {"jit", "triton.jit", "constexpr_function"}  # decorators that ask for the text of their function
+ALSO_READ = {"get_int_dtype"}  # made a constexpr function in another file than its own
 UNCHECKED = py_compile.PycInvalidationMode.UNCHECKED_HASH
 
 
@@ -36,6 +36,18 @@ def without_docstrings(text: str) -> str:
                 lines[first - 1] = " " * node.body[0].col_offset + '""\n'
                 lines[first:last] = ["\n"] * (last - first)
     return "".join(lines)
+
+
+def kernels_of(text: str) -> str:
+    """The functions whose text is read, at their lines; all other lines are empty."""
+    lines, kept = text.splitlines(), set[int]()
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.FunctionDef):
+            decorators = {ast.unparse(getattr(each, "func", each)) for each in node.decorator_list}
+            if decorators & READ or node.name in ALSO_READ:
+                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+                kept.update(range(first, (node.end_lineno or 0) + 1))
+    return "\n".join(line if number in kept else "" for number, line in enumerate(lines, start=1)) + "\n" if kept else ""
 
 
 def compiled(text: str, name: str) -> bytes:
@@ -63,9 +75,9 @@ def pack(root: str, bundle: str) -> None:
             with open(file, encoding="utf-8") as source:
                 text = source.read()
             text = without_docstrings(text)
-            if KERNELS.search(text):
+            if kernels := kernels_of(text):
                 folder, _, last = name.rpartition("/")
-                add(name, text)
+                add(name, kernels)
                 add(f"{folder}/__pycache__/{last.removesuffix('.py')}.{sys.implementation.cache_tag}.pyc", compiled(text, name))
             else:
                 add(f"{name}c", compiled(text, name))
