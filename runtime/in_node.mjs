@@ -1,0 +1,29 @@
+// Runs requests in the built runtime, as the worker does but in Node: a line of JSON in, a line of JSON out.
+//
+//     node runtime/in_node.mjs build/run/<hash>
+//     in:  {"kind": "run" | "lab", "request": {...}}      out: {"out": printed text, "done": result, "milliseconds": all of it}
+import path from "node:path";
+import fs from "node:fs";
+import readline from "node:readline";
+import { pathToFileURL } from "node:url";
+
+const folder = path.resolve(process.argv[2]);
+const begun = performance.now();
+const { loadPyodide } = await import(pathToFileURL(path.join(folder, "pyodide.mjs")));
+const env = { TRITON_INTERPRET: "1", HOME: "/home/pyodide" };
+const py = await loadPyodide({ indexURL: `${folder}/`, packages: ["numpy"], env });
+py.unpackArchive(new Uint8Array(fs.readFileSync(path.join(folder, "bundle.zip"))), "zip", { extractDir: "/lib/blockwise" });
+let printed = [];
+py.setStdout({ batched: (text) => printed.push(text) });
+py.setStderr({ batched: (text) => printed.push(text) });
+py.runPython('import sys; sys.path.insert(0, "/lib/blockwise")');
+const session = py.pyimport("runtime.session");
+console.log(JSON.stringify({ ready: performance.now() - begun }));
+for await (const line of readline.createInterface({ input: process.stdin })) {
+  const { kind, request } = JSON.parse(line);
+  printed = [];
+  const start = performance.now();
+  const done = JSON.parse(session[kind](JSON.stringify(request)));
+  const milliseconds = performance.now() - start;
+  console.log(JSON.stringify({ out: printed, done, milliseconds, heap: py._module.HEAPU8.length }));
+}
