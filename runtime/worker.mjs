@@ -67,9 +67,10 @@ async function boot({ files, wasm }) {
   python.setStdout(stream());
   python.setStderr(stream());
   python.setStdin({ stdin: () => null });
-  python.runPython(`import sys\nsys.path.insert(0, "${ROOM}")\nimport session`);
+  python.runPython(`import sys\nsys.path.insert(0, "${ROOM}")`);
+  const session = python.pyimport("runtime.session");
   postMessage({ stage: "ready" });
-  return { python, session: python.pyimport("session") };
+  return { python, session };
 }
 
 let booted;

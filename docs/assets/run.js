@@ -15,16 +15,16 @@ function button(words, title, press) {
   made.title = title;
   made.setAttribute("aria-label", title);
   made.addEventListener("click", async () => {
-    made.disabled = true; // until there is what it opens, which the first time has to come first
+    if (made.ariaBusy) return; // what it opens is on its way
+    made.ariaBusy = "true";
     try {
       await press();
-    } catch (error) {
-      console.info(error);
-      made.title = "What runs programs in the page could not be loaded. Try again.";
-      made.setAttribute("aria-label", made.title);
-      made.classList.add("failed");
+      made.textContent = words;
+    } catch {
+      made.textContent = `${words}: could not be loaded`;
+      made.setAttribute("aria-label", made.textContent);
     }
-    made.disabled = false;
+    made.ariaBusy = null;
   });
   return made;
 }
@@ -35,10 +35,13 @@ function addToProgram(nav, block) {
   nav.append(button("Run", `Run ${program}.py in this page`, open("run")), button("Edit", `Edit ${program}.py and run it in this page`, open("edit")));
 }
 
+// What is to be written is solved, what checks it checks, and any other cell runs.
 function addToCell(nav, cell) {
-  const number = [...document.querySelectorAll(".lab-cell")].indexOf(cell);
-  const solve = button("Solve it here", "Edit and check this cell in the page", async () => (await import("./run/lab.js")).open(cell, number));
-  nav.append(solve);
+  const code = cell.querySelector("code").textContent;
+  const [words, title] = /# YOUR TURN/.test(code)
+    ? ["Solve it here", "Write and check this exercise in the page"]
+    : /\bcheck\(/.test(code) ? ["Check", "Check the exercise in the page"] : ["Run", "Run this cell in the page"];
+  nav.append(button(words, title, async () => (await import("./run/lab.js")).open(cell)));
 }
 
 function addToPicture(stepper) {

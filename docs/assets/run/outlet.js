@@ -79,6 +79,12 @@ export class Outlet {
     this.output.hidden = this.note.hidden = true;
   }
 
+  // Leave out of what was printed what is said elsewhere.
+  without(texts) {
+    this.output.textContent = texts.filter(Boolean).reduce((left, text) => left.replace(text, ""), this.output.textContent).trim();
+    this.output.hidden = !this.output.textContent;
+  }
+
   say(words, count = "") {
     if (this.words.textContent !== words) this.words.textContent = words;
     this.count.textContent = count;
