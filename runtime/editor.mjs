@@ -85,7 +85,6 @@ export function edit({ parent, text, label, run, changed }) {
       ],
     }),
   });
-  const scrolledTo = (position) => EditorView.scrollIntoView(position, { y: "start", yMargin: 8 });
   return {
     view,
     get text() {
@@ -96,10 +95,14 @@ export function edit({ parent, text, label, run, changed }) {
     },
     focus: () => view.focus(),
     mark: (lines) => view.dispatch({ effects: mark.of(lines) }),
-    // Bring a line to the top of the editor's own window.
+    // Put the cursor on a line and bring it to the top of the editor's own window; the page stays where it is.
     show(number) {
       const { from } = view.state.doc.line(Math.max(1, Math.min(number, view.state.doc.lines)));
-      view.dispatch({ selection: { anchor: from }, effects: scrolledTo(from) });
+      view.dispatch({ selection: { anchor: from } });
+      view.requestMeasure({
+        read: () => view.lineBlockAt(from).top,
+        write: (top) => void (view.scrollDOM.scrollTop = top),
+      });
     },
     destroy: () => view.destroy(),
   };

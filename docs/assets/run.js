@@ -44,13 +44,25 @@ function addToCell(nav, cell) {
   nav.append(button(words, title, async () => (await import("./run/lab.js")).open(cell)));
 }
 
-function addToPicture(stepper) {
-  const row = document.createElement("p");
-  row.className = "bw-slide";
-  const opener = button("Change the numbers", "Change this launch and run it in the page", async () => (await import("./run/sliders.js")).open(stepper, row));
-  opener.className = "bw-run";
-  row.append(opener);
-  stepper.before(row);
+// The programs of which numbers can be changed, and the picture that then replays the launch. docs/assets/run/slides.json says more.
+export const SLIDES = {
+  "first_kernel/launch": "trace-first-kernel-add",
+  "masking/largest": "trace-masking-largest",
+  "grid_math/owners": "",
+  "block_model/tile": "trace-block-model-tile",
+};
+
+// It stands in a line that is there already, the picture's caption or the link to the program, so that nothing moves.
+function addSlides(program, picture) {
+  const figure = document.getElementById(picture);
+  const link = document.querySelector(`.highlight[data-program="${program}"] + p > a.program`);
+  const place = picture ? figure?.querySelector("figcaption") : link?.parentElement;
+  if (!place || place.dataset.slides !== undefined) return;
+  place.dataset.slides = "";
+  const open = async () => (await import("./run/sliders.js")).open(program, place, figure);
+  const opener = button("Change the numbers", `Change the numbers of ${program}.py, run it in the page, and replay it`, open);
+  opener.className = "bw-slides";
+  place.append(" ", opener);
 }
 
 async function offer() {
@@ -63,10 +75,7 @@ async function offer() {
     if (block.matches(".lab-cell")) addToCell(nav, block);
     else if (programs.includes(block.dataset.program)) addToProgram(nav, block);
   }
-  for (const stepper of document.querySelectorAll("program-stepper[data-slides]:not([data-run])")) {
-    stepper.dataset.run = "";
-    if (programs.includes(stepper.dataset.slides)) addToPicture(stepper);
-  }
+  for (const [program, picture] of Object.entries(SLIDES)) if (programs.includes(program)) addSlides(program, picture);
 }
 
 const watcher = new MutationObserver(offer);

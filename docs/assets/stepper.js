@@ -48,15 +48,17 @@ class ProgramStepper extends Player {
     this.fit();
   }
 
-  // Show another recording, or with nothing the first one; program and step stay where both have them.
-  async replay(recording) {
+  // Show another recording, or with nothing the first one; program and step stay where both have them. One that an error ended is
+  // shown at its end.
+  async replay(recording, ended = false) {
     this.given = recording && unrolled(structuredClone(recording));
+    const most = ended ? Infinity : undefined;
+    this.kept = most ?? (this.trace && this.step);
+    this.number = Math.min(most ?? this.number, (this.given?.programs.length ?? Infinity) - 1);
     if (!this.isConnected) return;
     this.play(false);
-    const { number, step } = this;
     this.trace = this.given ?? (await fetched(this.getAttribute("src"), this.leaving.signal));
-    this.number = Math.min(number, this.trace.programs.length - 1);
-    this.kept = step;
+    this.number = Math.min(this.number, this.trace.programs.length - 1);
     this.whole = this.together = false;
     this.cursor = undefined;
     this.lay();

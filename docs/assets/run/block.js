@@ -152,5 +152,5 @@ export async function open(block, how) {
   const { panel } = block;
   if (how === "edit") await panel.edit();
   else panel.run();
-  panel.scrollIntoView({ block: "nearest" });
+  panel.scrollIntoView({ block: how === "edit" ? "start" : "nearest" });
 }

@@ -161,7 +161,7 @@ class LabPanel extends HTMLElement {
       this.mended();
     }
     const line = this.editor.text.split("\n").findIndex((text) => text.includes("YOUR TURN")) + 1;
-    if (line) this.editor.show(line, "nearest");
+    if (line) this.editor.show(line);
     this.editor.focus();
   }
 

@@ -138,7 +138,7 @@ export class Outlet {
     if (line && text) parts.push(make("pre", {}, make("code", { textContent: text.trim() })));
     const others = frames.filter(([number]) => number !== line);
     if (others.length) parts.push(make("p", { className: "run-frames" }, "Called from ", ...others.flatMap(([number], i) => [i ? ", " : "", place(number)]), "."));
-    if (hint) parts.push(make("p", { className: "run-hint", textContent: hint }));
+    if (hint) parts.push(make("p", { className: "run-hint", textContent: `Usually: ${hint}` }));
     this.complain(...parts);
   }
 }

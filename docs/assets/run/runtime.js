@@ -136,6 +136,7 @@ function all() {
     const count = (more) => tell({ stage: "fetch", ...counted, loaded: (counted.loaded += more) });
     const names = entries.map(([name]) => name.replace(/\.gzip$/, ""));
     const found = await Promise.all(names.map(async (name) => [name, await file(name, count)]));
+    tell({ stage: "start" });
     const given = Object.fromEntries(found);
     const wasm = await WebAssembly.compile(given["pyodide.asm.wasm"]);
     delete given["pyodide.asm.wasm"]; // its bytes are of no more use
@@ -158,7 +159,6 @@ function start() {
     (async () => {
       const [given, source] = await Promise.all([all(), file("worker.mjs")]);
       if (own.ended) return;
-      tell({ stage: "start" });
       const address = URL.createObjectURL(new Blob([source], { type: "text/javascript" }));
       const worker = (own.worker = new Worker(address, { type: "module" }));
       worker.onmessage = ({ data }) => {

@@ -37,7 +37,7 @@ export function replayer() {
     if (!trace) return;
     await import("../stepper.js");
     const stepper = document.createElement("program-stepper");
-    await stepper.replay(trace);
+    await stepper.replay(trace, Boolean(partial && error));
     figure.append(stepper);
     figure.scrollIntoView({ block: "nearest" });
     stepper.querySelector(".stepper")?.focus({ preventScroll: true });
