@@ -23,7 +23,11 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from scripts import ROOT
+from scripts.pages import run_here
+from scripts.provenance import sources
+
 HERE = ROOT / "runtime"
 DOWNLOADS = ROOT / "build" / "downloads"
 WORK = ROOT / "build" / "runtime"  # what is laid out on the way
@@ -35,7 +39,6 @@ LEFT_OUT = ("_C/", "backends/nvidia/", "backends/amd/", "profiler/", "instrument
 PROJECT_FILES = ("kernels/labs/**/*.py", "scripts/recording/recorder.py", "runtime/*.py")
 EMPTY = ("kernels/__init__.py", "scripts/__init__.py", "scripts/recording/__init__.py")
 LONGEST = 300  # characters of a line that a failed command said
-NOT_IN_THE_PAGE = ("build.py", "measure.py", "pack.py")
 
 
 class BuildError(Exception):
@@ -171,7 +174,7 @@ def lay_out(folder: Path, site_packages: Path) -> None:
         copy(path, folder / path.relative_to(HERE / "standins"))
     for pattern in PROJECT_FILES:
         for path in ROOT.glob(pattern):
-            if path.name not in NOT_IN_THE_PAGE:
+            if path.name not in sources.NOT_IN_THE_PAGE:
                 copy(path, folder / path.relative_to(ROOT))
     for name in EMPTY:
         (folder / name).write_text("", encoding="utf-8")
@@ -292,6 +295,8 @@ def main() -> int:
         print(error, file=sys.stderr)
         return 1
     told = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    if (ROOT / "docs" / "data").is_dir():
+        run_here.write(ROOT / "docs")  # a site that is being served offers it from now on
     print(f"{folder.relative_to(ROOT)}: {len(told['files'])} files, {told['total'] / 1e6:.1f} MB")
     return 0
 
