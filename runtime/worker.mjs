@@ -4,7 +4,8 @@
 // In: {files, wasm} once, then {id, kind, request}. Out: {stage: "ready"}, {id, out}, {id, done, memory}, {failed}.
 
 const MOST_OUTPUT = 200_000; // characters of one run that are shown
-const PER_WRITE = 20; // and each write counts for so many more: a message to the page costs more than its text
+const AT_ONCE = 500; // so many writes go to the page as they come, and those after them together, because each message costs
+const TOGETHER = 2000; // characters
 const HOME = "/home/pyodide";
 const ROOM = "/lib/blockwise";
 
@@ -13,12 +14,20 @@ const NOWHERE = "https://runtime.invalid/"; // an address for what lies in memor
 const lastLine = (error) => String(error.message ?? error).trim().split("\n").at(-1);
 let running; // the id of the run whose output this is
 let left = 0; // how many more characters of it are shown
+let writes = 0;
+let waiting = "";
 
 function say(text) {
   if (left <= 0) return;
-  postMessage({ id: running, out: text.slice(0, left) });
-  left -= text.length + PER_WRITE;
-  if (left <= 0) postMessage({ id: running, out: `\n[More than ${MOST_OUTPUT / 1000} kB were printed. The rest is not shown.]\n` });
+  waiting += text.slice(0, left);
+  left -= text.length;
+  if (left <= 0) waiting += `\n[More than ${MOST_OUTPUT / 1000} kB were printed. The rest is not shown.]\n`;
+  if (++writes < AT_ONCE || waiting.length > TOGETHER || left <= 0) flush();
+}
+
+function flush() {
+  if (waiting) postMessage({ id: running, out: waiting });
+  waiting = "";
 }
 
 // A character may come in two writes, so each stream has a decoder that remembers.
@@ -82,12 +91,14 @@ onmessage = async ({ data }) => {
     return;
   }
   const { python, session } = await booted;
-  [running, left] = [data.id, MOST_OUTPUT];
+  [running, left, writes] = [data.id, MOST_OUTPUT, 0];
   try {
     const done = JSON.parse(session[data.kind](JSON.stringify(data.request)));
+    flush();
     postMessage({ id: data.id, done, memory: python._module.HEAPU8.length });
   } catch (error) {
     // Python itself gave up, for want of memory or of stack: this worker is of no more use.
+    flush();
     postMessage({ id: data.id, broke: lastLine(error) });
   }
 };

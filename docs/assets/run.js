@@ -35,13 +35,34 @@ function addToProgram(nav, block) {
   nav.append(button("Run", `Run ${program}.py in this page`, open("run")), button("Edit", `Edit ${program}.py and run it in this page`, open("edit")));
 }
 
+const openLab = async (cell) => (await import("./run/lab.js")).open(cell);
+
+// What a reader has begun in this lab, see run/lab.js.
+function begun(number) {
+  try {
+    const lab = location.pathname.slice(root.pathname.length).split("/")[1];
+    return JSON.parse(localStorage.getItem(`blockwise-lab-${lab}`))?.work[number] !== undefined;
+  } catch {
+    return false;
+  }
+}
+
 // What is to be written is solved, what checks it checks, and any other cell runs.
 function addToCell(nav, cell) {
   const code = cell.querySelector("code").textContent;
+  const number = [...document.querySelectorAll(".lab-cell")].indexOf(cell);
   const [words, title] = /# YOUR TURN/.test(code)
-    ? ["Solve it here", "Write and check this exercise in the page"]
+    ? [begun(number) ? "Go on here" : "Solve it here", "Write and check this exercise in the page"]
     : /\bcheck\(/.test(code) ? ["Check", "Check the exercise in the page"] : ["Run", "Run this cell in the page"];
-  nav.append(button(words, title, async () => (await import("./run/lab.js")).open(cell)));
+  nav.append(button(words, title, () => openLab(cell)));
+}
+
+// The first exercise, from the head of a lab; in a line that is there already, so that nothing moves.
+function addToLab(line) {
+  line.dataset.run = "";
+  const opener = button("Solve it in this page", "Solve this lab in the page: nothing to install, no GPU", () => openLab());
+  opener.className = "bw-slides";
+  line.append(" · ", opener);
 }
 
 // The programs of which numbers can be changed, and the picture that then replays the launch. docs/assets/run/slides.json says more.
@@ -75,6 +96,7 @@ async function offer() {
     if (block.matches(".lab-cell")) addToCell(nav, block);
     else if (programs.includes(block.dataset.program)) addToProgram(nav, block);
   }
+  for (const line of document.querySelectorAll(".files:not([data-run])")) if (document.querySelector(".lab-cell")) addToLab(line);
   for (const [program, picture] of Object.entries(SLIDES)) if (programs.includes(program)) addSlides(program, picture);
 }
 

@@ -257,10 +257,13 @@ async function here() {
   return current;
 }
 
+// Open a cell, or the first exercise that is not solved.
 export async function open(cell) {
   await ready;
   const lab = await here();
-  const number = cellsShown().indexOf(cell);
+  const shown = cellsShown();
+  cell ??= shown[lab.exercises.find((number) => !lab.solved.includes(number)) ?? lab.exercises[0]];
+  const number = shown.indexOf(cell);
   let panel = lab.panels.get(number);
   if (!panel) {
     panel = document.createElement("lab-panel");
@@ -269,5 +272,5 @@ export async function open(cell) {
   }
   if (panel.exercise) await panel.edit();
   else panel.run();
-  panel.scrollIntoView({ block: "nearest" });
+  panel.scrollIntoView({ block: panel.exercise ? "start" : "nearest" });
 }

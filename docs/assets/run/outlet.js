@@ -111,7 +111,7 @@ export class Outlet {
       this.complain(make("p", {}, `A file that runs Triton in the page is missing or damaged: ${missing}. Press Run to try again, or copy the program and run it on your machine.`));
     } else if (broke) {
       this.say("Python gave up.");
-      this.complain(make("p", {}, `It ran out of memory, or of stack: ${broke}. The next run begins afresh.`));
+      this.complain(make("p", {}, `It ran out of memory or of stack (${broke}). The next run begins afresh.`));
     } else if (stopped) this.say(stopped);
     else if (done.error) {
       this.say(`Ended with an error after ${this.seconds(done)}.`);
