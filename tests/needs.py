@@ -1,4 +1,7 @@
-"""The one way in which a test may be skipped: it needs hardware that this machine does not have."""
+"""The one way in which a test may be skipped: it needs hardware, or files, that this machine does not have and cannot have."""
+
+import os
+from pathlib import Path
 
 import pytest
 import torch
@@ -18,3 +21,15 @@ def need_free_memory(gigabytes: int) -> None:
     free, _ = torch.cuda.mem_get_info()
     if free < gigabytes * 2**30:
         pytest.skip(f"needs: cuda with {gigabytes} GB free")
+
+
+def built_runtime() -> Path:
+    """What runs programs in the page, built where it is not yet. Its files come from npm and pip, which CI has."""
+    from runtime import build
+
+    try:
+        return build.build()
+    except build.BuildError as error:
+        if os.environ.get("CI"):
+            pytest.fail(f"the runtime could not be built: {error}", pytrace=False)
+        pytest.skip("needs: the files of make runtime")

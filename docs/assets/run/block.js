@@ -11,7 +11,7 @@ const work = new Map(); // what the reader made of each block, as long as the si
 async function chosen(block) {
   const { program } = block.dataset;
   const [own, whole] = await Promise.all([textOf(block), load(`programs/${program}.py`)]);
-  const alone = own && /^ *print\(/m.test(own) && !/^ *(from|import) kernels\b/m.test(own);
+  const alone = own && /^ *print\((?!"No CUDA)/m.test(own) && !/^ *(from|import) kernels\b/m.test(own);
   const text = alone ? own : (whole ?? own);
   if (!text) throw new Error(`${program}.py could not be loaded`);
   return { program, text, name: alone ? `a part of ${program}.py` : `${program}.py`, line: lineOf(block, text) };

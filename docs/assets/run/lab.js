@@ -151,7 +151,7 @@ class LabPanel extends HTMLElement {
         this.mended();
       };
       try {
-        this.opening ??= editor(this.place, { original: lab.cells[number].text, text: lab.text(number), label: this.getAttribute("aria-label"), run: () => this.run(), changed });
+        this.opening ??= editor(this.place, { original: lab.cells[number].text, text: lab.text(number), label: this.getAttribute("aria-label"), run: () => this.run(), changed, enter: "checks" });
         this.editor = await this.opening;
       } catch (error) {
         this.opening = undefined;
