@@ -19,6 +19,7 @@ from tests.needs import built_runtime
 LESSON = "course/first-kernel/"
 OWNERS, LAUNCH = "first_kernel/owners", "first_kernel/launch"
 ENDED = re.compile(r"^(Done|Ended|Stopped|Solved|Not yet|It |Python gave up|The picture)")
+expect.set_options(timeout=PATIENCE)
 MASK = "offsets < n_elements"
 
 
@@ -89,7 +90,7 @@ def state(panel: Locator) -> Locator:
 
 def ended(panel: Locator) -> str:
     """Wait until a run is over, and say what it says."""
-    expect(state(panel)).to_have_text(ENDED, timeout=PATIENCE)
+    expect(state(panel)).to_have_text(ENDED)
     return state(panel).inner_text()
 
 
@@ -200,7 +201,7 @@ def test_a_loop_without_end_is_stopped_at_once_and_the_next_run_works(page, site
     write(panel, "print(6 * 7)")
     begun = time.monotonic()
     button(panel, "Run").click()
-    expect(panel.locator(".run-output")).to_have_text("42\n", timeout=PATIENCE)
+    expect(panel.locator(".run-output")).to_have_text("42\n")
     print(f"after Stop: {time.monotonic() - begun:.1f} s")
 
 
@@ -210,13 +211,13 @@ def test_a_loop_without_end_is_stopped_after_its_time(page, site):
     panel = press(page, OWNERS, "Edit")
     write(panel, "while True:\n    pass\n")
     button(panel, "Run").click()
-    expect(state(panel)).to_have_text("Running …", timeout=PATIENCE)
+    expect(state(panel)).to_have_text("Running …")
     page.clock.run_for(31_000)
     assert ended(panel) == "Stopped after 30 seconds. That is all the time a run has here."
     write(panel, "print(6 * 7)")
     button(panel, "Run").click()
     page.clock.resume()
-    expect(panel.locator(".run-output")).to_have_text("42\n", timeout=PATIENCE)
+    expect(panel.locator(".run-output")).to_have_text("42\n")
 
 
 BAD = {
@@ -241,12 +242,12 @@ def test_the_page_outlives_bad_programs(page, site):
             page.wait_for_function("document.querySelector('run-panel:not([busy]) .run-state').innerText.trim()")
             assert ended(panel).startswith(words), what
         else:
-            expect(panel.locator(".run-output")).to_contain_text("The rest is not shown", timeout=PATIENCE)
+            expect(panel.locator(".run-output")).to_contain_text("The rest is not shown")
             assert 200_000 <= len(panel.locator(".run-output").inner_text()) < 201_000
             button(panel, "Stop").click()
         write(panel, "print(6 * 7)")
         button(panel, "Run").click()
-        expect(panel.locator(".run-output")).to_have_text("42\n", timeout=PATIENCE)
+        expect(panel.locator(".run-output")).to_have_text("42\n")
 
 
 TWICE = """
@@ -303,12 +304,12 @@ def test_numbers_slide_and_the_picture_follows(page, site):
     assert ended(panel).startswith("Done")
     expect(figure.locator(".stepper-given")).to_have_text("Launched with n_elements = 1000, BLOCK = 256")
     panel.get_by_label("BLOCK").press("ArrowLeft")
-    expect(figure.locator(".stepper-given")).to_have_text("Launched with n_elements = 1000, BLOCK = 128", timeout=PATIENCE)
+    expect(figure.locator(".stepper-given")).to_have_text("Launched with n_elements = 1000, BLOCK = 128")
     assert figure.locator(".choices [data-pick]").count() == 8
     panel.get_by_label("elements").press("Home")
-    expect(figure.locator(".stepper-given")).to_have_text("Launched with n_elements = 1, BLOCK = 128", timeout=PATIENCE)
+    expect(figure.locator(".stepper-given")).to_have_text("Launched with n_elements = 1, BLOCK = 128")
     panel.get_by_label("mask").select_option("offsets >= 0")
-    expect(figure.locator(".run-problem")).to_contain_text("program 0", timeout=PATIENCE)
+    expect(figure.locator(".run-problem")).to_contain_text("program 0")
     assert "point outside" in figure.locator(".stepper-sentence").inner_text()
     button(panel, "Reset").click()
     expect(figure.locator("figcaption")).to_be_visible()
@@ -343,7 +344,7 @@ def test_a_lab_is_solved_in_its_page(lab, most, page, site):
             assert page.evaluate("document.activeElement.textContent") == "Hint"
         write(panel, solved)
         panel.locator(".cm-content").press("Control+Enter")
-        expect(state(panel)).to_have_text("Solved.", timeout=PATIENCE)
+        expect(state(panel)).to_have_text("Solved.")
         assert panel.locator(".run-verdict").inner_text().startswith("✓ ")
     count = len(exercises(lab))
     assert page.locator(".run-lab").inner_text().startswith(f"{most} of {count} solved here.")
@@ -389,7 +390,7 @@ def test_instant_navigation_keeps_what_is_loaded(page, site):
 def test_after_the_first_visit_no_file_is_asked_for_again(page, site, readers):
     """The server is gone: what was fetched once is kept in the browser."""
     asked = []
-    page.route("**/run/**", lambda route: (asked.append(route.request.url), route.abort()))
+    page.route(f"{site.url}run/**", lambda route: (asked.append(route.request.url), route.abort()))
     page.goto(site.url + LESSON)
     panel = press(page, OWNERS, "Run")
     assert ended(panel).startswith("Done")
@@ -402,7 +403,7 @@ def test_after_the_first_visit_no_file_is_asked_for_again(page, site, readers):
         button(panel, "Stop").click()
         write(panel, "print(6 * 7)")
         button(panel, "Run").click()
-        expect(panel.locator(".run-output")).to_have_text("42\n", timeout=PATIENCE)
+        expect(panel.locator(".run-output")).to_have_text("42\n")
     finally:
         readers.set_offline(False)
     assert asked == []
@@ -420,7 +421,7 @@ def test_a_file_that_is_missing_or_damaged_is_named(harm, fresh, site, runtime):
     assert press_copy(page, block(page, OWNERS), 1) == (site.folder / "programs" / f"{OWNERS}.py").read_text(encoding="utf-8")
     page.unroute("**/run/*/bundle.zip")
     button(panel, "Run").click()
-    expect(panel.locator(".run-output")).to_contain_text("program 3", timeout=PATIENCE)
+    expect(panel.locator(".run-output")).to_contain_text("program 3")
 
 
 def test_without_the_runtime_nothing_is_offered(fresh, site):
