@@ -80,7 +80,7 @@ export function edit({ parent, text, label, run, changed }) {
         keymap.of([{ key: "Mod-Enter", preventDefault: true, run: () => (run(), true) }]),
         tabs(),
         keymap.of([...defaultKeymap, ...historyKeymap]),
-        EditorView.contentAttributes.of({ "aria-label": label, autocapitalize: "off", autocorrect: "off", spellcheck: "false" }),
+        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0", autocapitalize: "off", autocorrect: "off", spellcheck: "false" }),
         EditorView.updateListener.of((update) => update.docChanged && changed?.(update.state.doc.toString())),
       ],
     }),

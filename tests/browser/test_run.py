@@ -239,7 +239,7 @@ def test_the_page_outlives_bad_programs(page, site):
         write(panel, source)
         button(panel, "Run").click()
         if words:
-            page.wait_for_function("document.querySelector('run-panel:not([busy]) .run-state').innerText.trim()")
+            page.wait_for_function("document.querySelector('run-panel:not([busy]) .run-state')?.innerText.trim()")
             assert ended(panel).startswith(words), what
         else:
             expect(panel.locator(".run-output")).to_contain_text("The rest is not shown")
@@ -303,12 +303,12 @@ def test_numbers_slide_and_the_picture_follows(page, site):
     panel = page.locator("number-panel")
     assert ended(panel).startswith("Done")
     expect(figure.locator(".stepper-given")).to_have_text("Launched with n_elements = 1000, BLOCK = 256")
-    panel.get_by_label("BLOCK").press("ArrowLeft")
+    panel.get_by_label("BLOCK", exact=True).press("ArrowLeft")
     expect(figure.locator(".stepper-given")).to_have_text("Launched with n_elements = 1000, BLOCK = 128")
     assert figure.locator(".choices [data-pick]").count() == 8
-    panel.get_by_label("elements").press("Home")
+    panel.get_by_label("elements", exact=True).press("Home")
     expect(figure.locator(".stepper-given")).to_have_text("Launched with n_elements = 1, BLOCK = 128")
-    panel.get_by_label("mask").select_option("offsets >= 0")
+    panel.get_by_label("mask", exact=True).select_option("offsets >= 0")
     expect(figure.locator(".run-problem")).to_contain_text("program 0")
     assert "point outside" in figure.locator(".stepper-sentence").inner_text()
     button(panel, "Reset").click()

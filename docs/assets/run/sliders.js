@@ -19,13 +19,13 @@ export function changed(text, { counts = {}, places }, values) {
 function control(name, { is, of, from, to, by, label }, tell) {
   const words = make("span", { textContent: label });
   if (of && typeof is === "string") {
-    const select = make("select", {}, ...of.map((text) => make("option", { value: text, textContent: text })));
+    const select = make("select", { ariaLabel: label }, ...of.map((text) => make("option", { value: text, textContent: text })));
     select.value = is;
     select.addEventListener("change", () => tell(name, select.value));
     return { element: make("label", {}, words, select), reset: () => (select.value = is) };
   }
   const said = make("output", { textContent: is });
-  const range = make("input", { type: "range", min: of ? 0 : from, max: of ? of.length - 1 : to, step: of ? 1 : by });
+  const range = make("input", { type: "range", ariaLabel: label, min: of ? 0 : from, max: of ? of.length - 1 : to, step: of ? 1 : by });
   const put = () => (range.value = of ? of.indexOf(is) : is);
   const read = () => {
     const value = of ? of[+range.value] : +range.value;
