@@ -23,8 +23,6 @@ import types
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from runtime import clean, errors, labs, launches
 
 # What programs import that no run before them has: the archive takes these modules along.
@@ -103,6 +101,5 @@ def lab(request: str) -> str:
 
 start.close_the_door()
 clean.remember()
-torch.manual_seed(torch.initial_seed())
 gc.collect()
 gc.freeze()  # what is here now stays; collecting after a run need not look at it
