@@ -31,6 +31,7 @@ from scripts.provenance.follow import Code
 PROGRAMS = ROOT / "docs" / "programs"
 EXCEPTIONS = Path(__file__).with_name("exceptions.tsv")
 LIMIT = 30.0  # seconds, as in the page
+STOPPED = "Stopped"
 RUNS = 50  # of one worker, as in the page
 
 
@@ -46,7 +47,7 @@ class Worker:
 
     def read(self) -> dict[str, Any]:
         line = self.process.stdout.readline()  # type: ignore[union-attr]
-        return json.loads(line) if line else {"out": [], "done": {"error": {"type": "Stopped", "message": "it did not end"}}}
+        return json.loads(line) if line else {"out": [], "done": {"error": {"type": STOPPED, "message": "it did not end"}}}
 
     def ask(self, kind: str, request: dict[str, Any]) -> dict[str, Any]:
         self.runs += 1
@@ -55,7 +56,10 @@ class Worker:
         try:
             self.process.stdin.write(json.dumps({"kind": kind, "request": request}) + "\n")  # type: ignore[union-attr]
             self.process.stdin.flush()  # type: ignore[union-attr]
-            return self.read()
+            answer = self.read()
+            if answer["done"]["error"] and answer["done"]["error"]["type"] == STOPPED:
+                self.process.wait()
+            return answer
         finally:
             timer.cancel()
 

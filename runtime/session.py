@@ -41,7 +41,7 @@ def fresh():
     before = os.getcwd()
     os.chdir(FOLDER)
     try:
-        with clean.put_back(FOLDER):
+        with clean.put_back(FOLDER), start.closed_door():
             yield FOLDER
     finally:
         os.chdir(before)
@@ -99,7 +99,6 @@ def lab(request: str) -> str:
     return json.dumps(told, ensure_ascii=False)
 
 
-start.close_the_door()
 clean.remember()
 gc.collect()
 gc.freeze()  # what is here now stays; collecting after a run need not look at it

@@ -5,10 +5,11 @@ import os
 os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
 os.environ["TRITON_BACKENDS_IN_TREE"] = "1"  # and it looks for no compilers elsewhere
 
+import contextlib
 import io
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -77,18 +78,33 @@ def name_what_is_launched() -> None:
     GridExecutor.__call__, InterpreterBuilder.set_grid_idx = call, set_grid_idx
 
 
-def close_the_door() -> None:
-    """Keep a program inside: what would end this Python raises, and the page around it cannot be imported."""
+REFUSED = ("_exit", "abort", "fork", "kill", "system", "execv", "execve")
+AROUND = ("js", "pyodide_js")
 
-    def refuse(*_: Any, **__: Any) -> None:
-        raise PermissionError("A program in the page cannot do this.")
 
-    for name in ("_exit", "abort", "fork", "kill", "system", "execv", "execve"):
-        if hasattr(os, name):
+def refuse(*given: Any, **named: Any) -> None:
+    raise PermissionError("A program in the page cannot do this.")
+
+
+@contextlib.contextmanager
+def closed_door() -> Iterator[None]:
+    """Keep a program inside: what would end this Python raises, the page around it cannot be imported, and nobody types."""
+    functions = {name: getattr(os, name) for name in REFUSED if hasattr(os, name)}
+    modules, typed = {name: sys.modules.get(name) for name in AROUND}, sys.stdin
+    try:
+        for name in functions:
             setattr(os, name, refuse)
-    for name in ("js", "pyodide_js"):
-        sys.modules[name] = None  # type: ignore[assignment]  an import of it then fails
-    sys.stdin = io.StringIO("")
+        sys.modules.update(dict.fromkeys(AROUND))  # type: ignore[arg-type]  an import of None fails
+        sys.stdin = io.StringIO("")
+        yield
+    finally:
+        sys.stdin = typed
+        for name, function in functions.items():
+            setattr(os, name, function)
+        for name, module in modules.items():
+            sys.modules.pop(name, None)
+            if module is not None:
+                sys.modules[name] = module
 
 
 UNIQUE = np.unique

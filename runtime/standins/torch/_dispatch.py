@@ -37,6 +37,7 @@ def operation(name: str, is_view: bool = False) -> Callable[[Callable], Callable
             finally:
                 settings.modes = [*outer, mode]
 
+        seen.__name__ = name
         return seen
 
     return wrap
