@@ -26,7 +26,7 @@ from typing import Any
 from runtime import clean, errors, labs, launches
 
 # What programs import that no run before them has: the archive takes these modules along.
-ALSO = ("triton.language.extra.libdevice", "triton.testing", "triton.tools.tensor_descriptor")
+ALSO = ("triton.experimental.gluon", "triton.language.extra.libdevice", "triton.testing", "triton.tools.tensor_descriptor")
 MOST_PROGRAMS = 64
 MOST_EVENTS = 4000
 FOLDER = Path(tempfile.gettempdir()) / "run"

@@ -314,7 +314,12 @@ class FunctionCtx(Node):
             told = zip(gradients, self._outputs_told, strict=True)
             gradients = [g if g is not None or t is None else _tensor.tensor_of(np.zeros(t[0]), t[1]) for g, t in told]
         pulled = self._function.backward(self, *gradients)  # type: ignore[attr-defined]
-        return pulled if isinstance(pulled, tuple) else (pulled,)
+        pulled = pulled if isinstance(pulled, tuple) else (pulled,)
+        expected = len(self._edges)
+        if len(pulled) < expected or any(gradient is not None for gradient in pulled[expected:]):
+            counts = f"expected {expected}, got {len(pulled)}"
+            raise RuntimeError(f"function {type(self).__name__} returned an incorrect number of gradients ({counts})")
+        return pulled
 
 
 class Function:

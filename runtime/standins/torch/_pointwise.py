@@ -14,6 +14,7 @@ from torch import _dispatch
 from torch._autograd import recorded
 from torch._dtypes import BOOL, FLOAT, boolean, default_dtype, dtype, encoded
 from torch._methods import method, number_tensor, quiet, written
+from torch._settings import settings
 from torch._tensor import Tensor, meta_tensor, operand, result_type, tensor_of, values_of
 
 NUMBERS = (int, float, complex, bool, np.generic)
@@ -110,8 +111,9 @@ def in_place(function: Callable) -> Callable:
     """`a += b`: the result goes into a's memory, and a is on the tape where the result would be."""
 
     def op(a: Tensor, b: Any, **named: Any) -> Tensor:
+        on_tape = settings.grad and (is_on_tape(a) or is_on_tape(b))
         a._before_change()
-        before = a.detach()
+        before = a.detach().clone() if on_tape else a.detach()  # a derivative may ask for what was there
         before.requires_grad, before._node, before._output_number = a.requires_grad, a._node, a._output_number
         made = function(before, b, **named)
         a._array[...] = encoded(values_of(made), a.dtype)
