@@ -34,7 +34,7 @@ WORK = ROOT / "build" / "runtime"  # what is laid out on the way
 BUILT = ROOT / "build" / "run"
 LOCK = tomllib.loads((HERE / "lock.toml").read_text(encoding="utf-8"))
 # Of Triton's Python files: what only its compiler, its profiler and its drivers need.
-LEFT_OUT = ("_C/", "backends/nvidia/", "backends/amd/", "profiler/", "instrumentation/", "tools/triton_to_gluon_translator/", "language/extra/cuda/", "language/extra/hip/")
+LEFT_OUT = ("_C/", "backends/nvidia/", "backends/amd/", "profiler/", "instrumentation/", "tools/triton_to_gluon_translator/", "language/extra/cuda/", "language/extra/hip/", "experimental/")
 # What of the project runs in the page beside runtime/ itself, and the packages that are empty there.
 PROJECT_FILES = ("kernels/labs/**/*.py", "scripts/recording/recorder.py", "runtime/*.py")
 EMPTY = ("kernels/__init__.py", "scripts/__init__.py", "scripts/recording/__init__.py")

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
+from torch._random import SEED, manual_seed
+from torch._settings import settings
 from triton.runtime.interpreter import InterpretedFunction
 
 # A program may set attributes of these, and of the classes that they define; the state that tensors live in is kept.
 HOLDERS = ("torch", "triton", "numpy", "kernels", "builtins", "math", "os", "time", "random", "inspect")
 _kept: list[tuple[Any, dict[str, Any]]] = []
 _modules: set[str] = set()
-_rewritten: dict[Any, Any] = {}  # Triton's own helpers, as the interpreter runs them; a program's kernels are let go
 
 
 def remember() -> None:
@@ -31,7 +31,6 @@ def remember() -> None:
                     holders[id(value)] = value
     _kept[:] = [(holder, dict(vars(holder))) for holder in holders.values()]
     _modules.update(sys.modules)
-    _rewritten.update(InterpretedFunction.rewritten_fn)
 
 
 def _restore(holder: Any, before: dict[str, Any]) -> None:
@@ -47,13 +46,18 @@ def _restore(holder: Any, before: dict[str, Any]) -> None:
                 setattr(holder, name, value)
 
 
+def _reset() -> None:
+    settings.reset()
+    manual_seed(SEED)
+
+
 @contextlib.contextmanager
 def put_back(folder: Path) -> Iterator[None]:
     """Undo afterwards what a program did to Python; the modules that lie in its folder are forgotten."""
     kept = {name: getattr(sys, name) for name in ("argv", "path", "stdin", "stdout", "stderr", "excepthook", "displayhook")}
     lists, main, environment = list(sys.path), sys.modules.get("__main__"), dict(os.environ)
     limit, errors, shown = sys.getrecursionlimit(), np.geterr(), np.get_printoptions()
-    torch._state.reset()
+    _reset()
     random.seed(0)
     try:
         with warnings.catch_warnings():
@@ -74,9 +78,8 @@ def put_back(folder: Path) -> Iterator[None]:
         os.environ.update(environment)
         np.seterr(**errors)
         np.set_printoptions(**shown)
-        for function in InterpretedFunction.rewritten_fn.keys() - _rewritten.keys():
-            if not function.__module__.startswith("triton."):
-                del InterpretedFunction.rewritten_fn[function]
+        # A rewritten function looks for the interpreter among its module's names, which are put back below.
+        InterpretedFunction.rewritten_fn.clear()
         for holder, before in _kept:
             _restore(holder, before)
-        torch._state.reset()
+        _reset()

@@ -23,7 +23,7 @@ def listening() -> Iterator[list[dict[str, Any]]]:
 
     def kept(fn: Any, task: str, *rest: Any, **named: Any) -> Any:
         verdict = check(fn, task, *rest, **named)
-        hints = [part.removeprefix(_USUALLY) for part in verdict.message.split("\n\n") if part.startswith(_USUALLY)]
+        hints = [part.split(_USUALLY, 1)[1] for part in verdict.message.split("\n\n") if _USUALLY in part]
         told = {"exercise": task, "cell": _cell[0], "passed": verdict.passed, "message": verdict.message}
         verdicts.append({**told, "hint": hints[-1] if hints else None})
         return verdict

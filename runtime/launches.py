@@ -16,7 +16,7 @@ from triton._C.libtriton import memory
 from triton.runtime.interpreter import GridExecutor, InterpretedFunction, interpreter_builder
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from runtime.watching import watch
+from runtime.watching import Full, watch
 
 
 class Launches:
@@ -24,11 +24,11 @@ class Launches:
         self.record, self.wanted, self.most_programs, self.most_events = record, wanted, most_programs, most_events
         self.listed: list[dict[str, Any]] = []
         self.recording: dict[str, Any] | None = None
-        self.is_partial = False
+        self.ended: BaseException | None = None  # what the recording ended with, before the launch did
         self.kernel: Any = None  # the one that is being launched
 
     def told(self) -> dict[str, Any]:
-        return {"launches": self.listed, "recording": self.recording, "recording_is_partial": self.is_partial}
+        return {"launches": self.listed, "recording": self.recording, "recording_is_partial": self.ended is not None}
 
     @contextlib.contextmanager
     def attached(self, path: str) -> Iterator[None]:
@@ -58,10 +58,19 @@ class Launches:
             why_not = self.recorded(tensors_of(arguments), grid, launch)
             self.listed[-1].update(recorded=not why_not, why_not=why_not)
         try:
-            return launch()
+            done = launch()
         finally:
             if self.listed[entry["number"]]["grid"] is None:
                 self.listed[entry["number"]]["grid"] = list(interpreter_builder.grid_dim)
+        if self.ended and not isinstance(self.ended, Full):  # not the kernel, then: the recorder
+            self.give_up(entry["number"], self.ended)
+        return done
+
+    def give_up(self, number: int, error: BaseException) -> None:
+        """A kernel that the recorder cannot follow still runs."""
+        self.recording, self.ended = None, None
+        why_not = f"The recorder cannot follow it ({type(error).__name__}: {error})."
+        self.listed[number].update(recorded=False, why_not=why_not)
 
     def recorded(self, tensors: dict[str, torch.Tensor], grid: list[int] | None, launch: Callable) -> str | None:
         """Record a launch, or say why not."""
@@ -77,9 +86,9 @@ class Launches:
         state = torch.get_rng_state()
         try:
             with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-                self.recording, self.is_partial = watch(self.kernel, launch, tensors, self.most_events)
-        except Exception as error:  # a kernel that the recorder cannot follow still runs
-            return f"The recorder cannot follow it ({type(error).__name__}: {error})."
+                self.recording, self.ended = watch(self.kernel, launch, tensors, self.most_events)
+        except Exception as error:
+            self.ended = error
         finally:
             torch.set_rng_state(state)
             for storage, content, version in kept:

@@ -23,12 +23,10 @@ import types
 from pathlib import Path
 from typing import Any
 
-import torch
-
 from runtime import clean, errors, labs, launches
 
 # What programs import that no run before them has: the archive takes these modules along.
-ALSO = ("triton.language.extra.libdevice", "triton.testing", "triton.tools.tensor_descriptor")
+ALSO = ("triton.experimental.gluon", "triton.language.extra.libdevice", "triton.testing", "triton.tools.tensor_descriptor")
 MOST_PROGRAMS = 64
 MOST_EVENTS = 4000
 FOLDER = Path(tempfile.gettempdir()) / "run"
@@ -43,7 +41,7 @@ def fresh():
     before = os.getcwd()
     os.chdir(FOLDER)
     try:
-        with clean.put_back(FOLDER):
+        with clean.put_back(FOLDER), start.closed_door():
             yield FOLDER
     finally:
         os.chdir(before)
@@ -101,8 +99,6 @@ def lab(request: str) -> str:
     return json.dumps(told, ensure_ascii=False)
 
 
-start.close_the_door()
 clean.remember()
-torch.manual_seed(torch.initial_seed())
 gc.collect()
 gc.freeze()  # what is here now stays; collecting after a run need not look at it

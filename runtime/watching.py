@@ -1,12 +1,13 @@
 """The site's recorder on a reader's kernel: with a limit, through an error, and never at the reader's expense."""
 
-import sys
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
+import triton.language as tl
 from triton._C.libtriton import OutsideOfTensors
-from triton.runtime.interpreter import InterpretedFunction
+from triton.runtime.interpreter import InterpretedFunction, TensorHandle
 
 from scripts.recording.recorder import MOST_VALUES, Event, Recorder, described
 
@@ -26,6 +27,7 @@ class Watch(Recorder):
         recorded = super().around_load(original)
 
         def create_masked_load(builder: Any, pointers: Any, mask: Any, *rest: Any, **named: Any) -> Any:
+            mask = as_block(mask)
             try:
                 return recorded(builder, pointers, mask, *rest, **named)
             except OutsideOfTensors:  # a store is emitted before it happens, a load afterwards
@@ -34,23 +36,40 @@ class Watch(Recorder):
 
         return create_masked_load
 
+    def around_store(self, original: Callable) -> Callable:
+        recorded = super().around_store(original)
+
+        def create_masked_store(builder: Any, pointers: Any, value: Any, mask: Any, *rest: Any, **named: Any) -> Any:
+            return recorded(builder, pointers, value, as_block(mask), *rest, **named)
+
+        return create_masked_store
+
+
+def as_block(mask: Any) -> TensorHandle:
+    """A descriptor's mask, which is an array of NumPy's, as all others are."""
+    return TensorHandle(mask, tl.int1) if isinstance(mask, np.ndarray) else mask
+
 
 class Full(Exception):
     """There are as many events as one recording may have."""
 
 
-def watch(kernel: InterpretedFunction, launch: Callable, tensors: dict[str, torch.Tensor], most: int) -> tuple[Event, bool]:
-    """What each program of a launch did, and whether it went on after that: it failed, or did too much to be shown."""
-    recorder, whole = Watch(kernel, tensors, most), False
+def root(error: BaseException) -> BaseException:
+    return root(error.__cause__) if error.__cause__ is not None else error
+
+
+def watch(
+    kernel: InterpretedFunction, launch: Callable, tensors: dict[str, torch.Tensor], most: int
+) -> tuple[Event, BaseException | None]:
+    """What each program of a launch did, and the error that ended it: the kernel's own, the recorder's, or Full."""
+    recorder, ended = Watch(kernel, tensors, most), None
     with recorder.attached():
         try:
             launch()
-            whole = True
-        except Exception:  # the launch is run once more, and will raise it again
-            if not any(recorder.programs.values()):
+        except Exception as error:
+            if not recorder.grid:  # not one program began
                 raise
-        finally:
-            sys.settrace(None)
+            ended = root(error)
     axes = max(axis for axis in (1, 2, 3) if axis == 1 or recorder.grid[axis - 1] > 1)
     recording = {
         "kernel": recorder.source.function.__name__,
@@ -60,4 +79,4 @@ def watch(kernel: InterpretedFunction, launch: Callable, tensors: dict[str, torc
         "tensors": {name: described(tensor) for name, tensor in tensors.items()},
         "programs": [{"id": list(index[:axes]), "events": events} for index, events in sorted(recorder.programs.items())],
     }
-    return recording, not whole
+    return recording, ended

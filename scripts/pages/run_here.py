@@ -16,9 +16,14 @@ BUILT = ROOT / "build" / "run"
 RECORD = records.record_path("cpu", "runtime", "programs")
 
 
+def read() -> dict[str, Any]:
+    """The record: what the runtime was made of, and what came of each program in it."""
+    return records.read(RECORD)
+
+
 def measured() -> dict[str, dict[str, Any]]:
     """What came of each program that needs no GPU, in the runtime of the record."""
-    return records.read(RECORD)["programs"] if RECORD.exists() else {}
+    return read()["programs"] if RECORD.exists() else {}
 
 
 def programs() -> list[str]:
