@@ -1,4 +1,4 @@
-"""The numbers that readers may change in a lesson: each stands in its program, where the table says, and nowhere else by chance."""
+"""The numbers that readers may change in a lesson: each stands in its program where the table says."""
 
 import json
 import math
