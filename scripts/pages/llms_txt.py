@@ -38,9 +38,13 @@ def preprocess(soup: Any, _: str) -> None:
             table.replace_with(LEFT_OUT)
 
 
+def shorten(table: re.Match[str]) -> str:
+    return LEFT_OUT if table[0].count("<tr") > LONGEST else table[0]
+
+
 def less(html: str) -> str:
     """A page without the elements that its twin leaves out."""
-    html = CHART.sub(lambda chart: TABLE.sub(lambda table: LEFT_OUT if table[0].count("<tr") > LONGEST else table[0], chart[0]), html)
+    html = CHART.sub(lambda chart: TABLE.sub(shorten, chart[0]), html)
     return DRAWING.sub("", CODE.sub(lambda code: COLOR.sub("", code[0]), html))
 
 
