@@ -30,7 +30,8 @@ from scripts.provenance.follow import Code
 
 PROGRAMS = ROOT / "docs" / "programs"
 EXCEPTIONS = Path(__file__).with_name("exceptions.tsv")
-LIMIT = 30.0  # seconds, as in the page
+LIMIT = 30.0  # seconds of the processor, as the page gives them
+PATIENCE = 120.0  # seconds on the clock, for a machine that has other work
 STOPPED = "Stopped"
 RUNS = 50  # of one worker, as in the page
 
@@ -47,11 +48,11 @@ class Worker:
 
     def read(self) -> dict[str, Any]:
         line = self.process.stdout.readline()  # type: ignore[union-attr]
-        return json.loads(line) if line else {"out": [], "done": {"error": {"type": STOPPED, "message": "it did not end"}}}
+        return json.loads(line) if line else {"out": [], "done": {"error": {"type": STOPPED, "message": "it did not end"}}, "seconds": PATIENCE}
 
     def ask(self, kind: str, request: dict[str, Any]) -> dict[str, Any]:
         self.runs += 1
-        timer = threading.Timer(LIMIT, self.process.kill)
+        timer = threading.Timer(PATIENCE, self.process.kill)
         timer.start()
         try:
             self.process.stdin.write(json.dumps({"kind": kind, "request": request}) + "\n")  # type: ignore[union-attr]
@@ -112,9 +113,9 @@ def measure(names: dict[str, list[str]], folder: Path) -> tuple[dict[str, dict[s
             worker = Worker(folder)
             starts.append(worker.start_seconds)
         source = (PROGRAMS / f"{name}.py").read_text(encoding="utf-8")
-        begun = time.perf_counter()
         answer = worker.ask("run", {"source": source, "name": name, "record": False})
-        took, wrong = time.perf_counter() - begun, difference(answer, expected)
+        took, wrong = answer["seconds"], difference(answer, expected)
+        wrong = wrong or ("" if took <= LIMIT else f"takes more than {LIMIT:.0f} s")
         found[name] = {"same": not wrong, "seconds": round(took, 2)}
         print(f"{name}: {wrong or 'same'} ({took:.1f} s)", flush=True)
     if worker:

@@ -68,7 +68,7 @@ def test_a_store_below_the_first_element_and_a_tile_are_told():
         ("input()\n", "EOFError", 1, ""),
         ("import js\n", "ModuleNotFoundError", 1, "js"),
         ("import torch\ntorch.randm(3)\n", "AttributeError", 2, "randn"),
-        ("import torch\ntorch.compile(print)\n", "AttributeError", 2, "compiles code"),
+        ("import torch\ntorch.compile(print)(1)\n", "RuntimeError", 2, "compiles code"),
         ("import torch\ntorch.ones(3).sumx()\n", "AttributeError", 2, "There is sum"),
         ("import torch\ntorch.ones(3, device='cuda')\n", "RuntimeError", 2, "No CUDA device"),
         ("try:\n    1 / 0\nexcept ZeroDivisionError as e:\n    raise ValueError('mine') from e\n", "ValueError", 4, "mine"),

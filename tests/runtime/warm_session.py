@@ -17,7 +17,7 @@ from pathlib import Path
 def called(kind, request):
     """One call, with what it printed."""
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
         if kind == "text":
             namespace = {"__name__": "text"}
             exec(compile(request["source"], "<text>", "exec"), namespace)

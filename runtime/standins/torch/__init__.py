@@ -115,6 +115,11 @@ are_deterministic_algorithms_enabled = _never
 use_deterministic_algorithms = set_num_threads = _ignored
 
 
+def compile(model: _Any = None, **options: _Any) -> _Any:
+    """Nothing is compiled here. What is given back says so when it is called, and not before: many programs compile for a GPU alone."""
+    return _absent.refuses_to_compile if model is not None else compile
+
+
 def get_num_threads() -> _Any:
     return 1
 
@@ -123,7 +128,7 @@ def _addmm_activation(c: Tensor, a: Tensor, b: Tensor, use_gelu: _Any = False) -
     return _functional.gelu(addmm(c, a, b), "tanh") if use_gelu else _pointwise.relu(addmm(c, a, b))
 
 
-from torch import amp, autograd, backends, compiler, cuda, linalg, nn, ops, optim, special, testing, utils  # noqa: E402
+from torch import amp, autograd, backends, compiler, cuda, library, linalg, nn, ops, optim, special, testing, utils  # noqa: E402
 
 OutOfMemoryError = cuda.OutOfMemoryError
 autocast = amp.autocast

@@ -7,6 +7,9 @@ from typing import Any
 from torch._settings import settings
 
 
+OF_LISTS = ("cat", "stack")  # operations whose first argument is a list of tensors
+
+
 class Operation:
     """What a mode is handed: it can be called, and has a name."""
 
@@ -30,6 +33,8 @@ def operation(name: str, is_view: bool = False) -> Callable[[Callable], Callable
         def seen(*given: Any, **named: Any) -> Any:
             if not settings.modes:
                 return function(*given, **named)
+            if name in OF_LISTS:
+                given = (list(given[0]), *given[1:])
             *outer, mode = settings.modes
             settings.modes = []  # what the operation itself is made of stays unseen
             try:
