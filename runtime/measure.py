@@ -42,13 +42,19 @@ class Worker:
     def __init__(self, folder: Path):
         command = ["node", str(Path(__file__).with_name("in_node.mjs")), str(folder)]
         begun = time.perf_counter()
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
         self.read()
         self.start_seconds, self.runs = time.perf_counter() - begun, 0
 
     def read(self) -> dict[str, Any]:
         line = self.process.stdout.readline()  # type: ignore[union-attr]
-        return json.loads(line) if line else {"out": [], "done": {"error": {"type": STOPPED, "message": "it did not end"}}, "seconds": PATIENCE}
+        return (
+            json.loads(line)
+            if line
+            else {"out": [], "done": {"error": {"type": STOPPED, "message": "it did not end"}}, "seconds": PATIENCE}
+        )
 
     def ask(self, kind: str, request: dict[str, Any]) -> dict[str, Any]:
         self.runs += 1
@@ -100,7 +106,9 @@ def difference(answer: dict[str, Any], expected: list[str]) -> str:
     if lines == expected:
         return ""
     pairs = [*zip(lines, expected, strict=False)]
-    return next((f"printed {ours!r}, expected {theirs!r}" for ours, theirs in pairs if ours != theirs), "printed more or fewer lines")
+    return next(
+        (f"printed {ours!r}, expected {theirs!r}" for ours, theirs in pairs if ours != theirs), "printed more or fewer lines"
+    )
 
 
 def measure(names: dict[str, list[str]], folder: Path) -> tuple[dict[str, dict[str, Any]], list[float]]:
@@ -141,9 +149,7 @@ def keep(found: dict[str, dict[str, Any]], starts: list[float], folder: Path, co
         "versions": versions,
         "bytes": {name: file["bytes"] for name, file in told["files"].items()},
         "start_seconds": round(statistics.median(starts), 2) if starts else run_here.read()["start_seconds"],
-        "programs": {
-            name: {**one, "hash": sources.digest_of("program", name, code)} for name, one in sorted(found.items())
-        },
+        "programs": {name: {**one, "hash": sources.digest_of("program", name, code)} for name, one in sorted(found.items())},
     }
     records.write(run_here.RECORD, record)
 

@@ -318,7 +318,8 @@ def test_the_charts_are_the_primary_machine_s(tree):
     for machine in ("first-gpu", "second-gpu"):
         measured(tree, machine, "tiny/plus", "one")
         environment = records.read(records.record_path(machine, "program", "tiny/plus", trees.baked(tree)))["environment"]
-        sidecar = {"name": "one", "title": "One.", "alt": "", "columns": ["a"], "rows": [[1]], "spots": [], "environment": environment}
+        table = {"columns": ["a"], "rows": [[1]], "spots": []}
+        sidecar = {"name": "one", "title": "One.", "alt": "", **table, "environment": environment}
         folder = f"docs/charts/{machine}"
         trees.put(
             tree,

@@ -1,11 +1,10 @@
-"""TorchDispatchMode: a program that watches the operations of PyTorch, one by one, sees those of the stand-in by the same names."""
+"""TorchDispatchMode: a program that watches PyTorch's operations sees those of the stand-in by the same names."""
 
 import functools
 from collections.abc import Callable
 from typing import Any
 
 from torch._settings import settings
-
 
 OF_LISTS = ("cat", "stack")  # operations whose first argument is a list of tensors
 

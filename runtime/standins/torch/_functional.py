@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
 from torch import _autograd, _dispatch
 from torch._autograd import recorded
 from torch._dtypes import BOOL, float32
@@ -19,10 +18,34 @@ from torch._settings import settings
 from torch._tensor import Tensor, meta_tensor, tensor_of, values_of
 
 __all__ = [
-    "cross_entropy", "dropout", "elu", "embedding", "embedding_bag", "gelu", "glu", "hardtanh", "layer_norm", "leaky_relu", "linear",
-    "log_softmax", "logsigmoid", "mse_loss", "nll_loss", "normalize", "one_hot", "pad", "relu", "rms_norm",
-    "scaled_dot_product_attention", "sigmoid", "silu", "softmax", "softplus", "softsign", "tanh",
-]  # fmt: skip
+    "cross_entropy",
+    "dropout",
+    "elu",
+    "embedding",
+    "embedding_bag",
+    "gelu",
+    "glu",
+    "hardtanh",
+    "layer_norm",
+    "leaky_relu",
+    "linear",
+    "log_softmax",
+    "logsigmoid",
+    "mse_loss",
+    "nll_loss",
+    "normalize",
+    "one_hot",
+    "pad",
+    "relu",
+    "rms_norm",
+    "scaled_dot_product_attention",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softplus",
+    "softsign",
+    "tanh",
+]
 
 
 # What an operation is called among PyTorch's own, where a program may watch them.

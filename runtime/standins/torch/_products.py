@@ -4,7 +4,6 @@ import functools
 from typing import Any
 
 import numpy as np
-
 from torch import _dispatch
 from torch._autograd import recorded
 from torch._dtypes import COMPLEX, dtype, promoted

@@ -86,7 +86,9 @@ def namespace_of(name: str) -> tuple[Any, str]:
     return getattr(torch.ops, space), last
 
 
-def custom_op(name: str, fn: Callable | None = None, /, *, mutates_args: Any, device_types: Any = None, schema: Any = None) -> Any:
+def custom_op(
+    name: str, fn: Callable | None = None, /, *, mutates_args: Any, device_types: Any = None, schema: Any = None
+) -> Any:
     def make(function: Callable) -> CustomOpDef:
         made = CustomOpDef(name, function, mutates_args)
         space, last = namespace_of(name)
