@@ -35,7 +35,17 @@ WORK = ROOT / "build" / "runtime"  # what is laid out on the way
 BUILT = ROOT / "build" / "run"
 LOCK = tomllib.loads((HERE / "lock.toml").read_text(encoding="utf-8"))
 # Of Triton's Python files: what only its compiler, its profiler and its drivers need.
-LEFT_OUT = ("_C/", "backends/nvidia/", "backends/amd/", "profiler/", "instrumentation/", "tools/triton_to_gluon_translator/", "language/extra/cuda/", "language/extra/hip/", "experimental/")
+LEFT_OUT = (
+    "_C/",
+    "backends/nvidia/",
+    "backends/amd/",
+    "profiler/",
+    "instrumentation/",
+    "tools/triton_to_gluon_translator/",
+    "language/extra/cuda/",
+    "language/extra/hip/",
+    "experimental/",
+)
 # What of the project runs in the page beside runtime/ itself, and the packages that are empty there.
 PROJECT_FILES = ("kernels/labs/**/*.py", "scripts/recording/recorder.py", "runtime/*.py")
 EMPTY = ("kernels/__init__.py", "scripts/__init__.py", "scripts/recording/__init__.py")
@@ -57,7 +67,9 @@ def sha256(path: Path) -> str:
 def run(*command: str, cwd: Path = ROOT, why: str) -> None:
     """Run a command, and where it fails say what it was for, with the last of what it said."""
     if not shutil.which(command[0]):
-        raise BuildError(f"{why}: the command {command[0]} is missing. Install it (npm comes with Node 20 or newer), and try again.")
+        raise BuildError(
+            f"{why}: the command {command[0]} is missing. Install it (npm comes with Node 20 or newer), and try again."
+        )
     done = subprocess.run(command, cwd=cwd, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if done.returncode:
         told = [line for line in done.stdout.strip().splitlines() if len(line) < LONGEST]  # Pyodide shows its own text, too
@@ -144,7 +156,9 @@ def digest_of(triton: Path) -> str:
 
 def installed_triton(given: Path | None = None) -> Path | None:
     """A site-packages that has the pinned Triton, unchanged: the one asked for, or one of the project's environments."""
-    folders = [given] if given else [path for name in ("test", "bare") for path in (ROOT / ".venv" / name).glob("lib/*/site-packages")]
+    folders = (
+        [given] if given else [path for name in ("test", "bare") for path in (ROOT / ".venv" / name).glob("lib/*/site-packages")]
+    )
     for folder in folders:
         if (folder / "triton").is_dir() and digest_of(folder / "triton") == LOCK["triton"]["sha256_of_python_files"]:
             return folder
@@ -162,7 +176,9 @@ def fetch_triton(given: Path | None = None) -> Path:
         with zipfile.ZipFile(wheel) as files:
             files.extractall(unpacked, [name for name in files.namelist() if name.endswith((".py", "/LICENSE"))])
     if digest_of(unpacked / "triton") != lock["sha256_of_python_files"]:
-        raise BuildError(f"Triton: {unpacked} holds other files than runtime/lock.toml names. Delete it and its wheel, and try again.")
+        raise BuildError(
+            f"Triton: {unpacked} holds other files than runtime/lock.toml names. Delete it and its wheel, and try again."
+        )
     return unpacked
 
 
@@ -235,10 +251,17 @@ def license_texts(site_packages: Path, numpy: Path, editor: bool) -> list[tuple[
 
 def write_licenses(folder: Path, site_packages: Path) -> None:
     texts = license_texts(site_packages, folder / LOCK["numpy"]["file"], (folder / "editor.js").exists())
-    parts = [f"<h2>{html.escape(name)}</h2>\n<p>{html.escape(terms)}</p>\n<pre>{html.escape(text)}</pre>" for name, terms, text in texts]
+    parts = [
+        f"<h2>{html.escape(name)}</h2>\n<p>{html.escape(terms)}</p>\n<pre>{html.escape(text)}</pre>"
+        for name, terms, text in texts
+    ]
     head = '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Licenses of what runs in the page</title>\n'
-    style = "<style>body{max-width:52rem;margin:2rem auto;padding:0 1rem;font-family:sans-serif}pre{white-space:pre-wrap}</style>\n"
-    intro = "<h1>Licenses of what runs in the page</h1>\n<p>All else in this folder is part of this site, under the MIT license.</p>\n"
+    style = (
+        "<style>body{max-width:52rem;margin:2rem auto;padding:0 1rem;font-family:sans-serif}pre{white-space:pre-wrap}</style>\n"
+    )
+    intro = (
+        "<h1>Licenses of what runs in the page</h1>\n<p>All else in this folder is this site's own, under the MIT license.</p>\n"
+    )
     (folder / "licenses.html").write_text(head + style + intro + "\n".join(parts) + "\n</html>\n", encoding="utf-8")
 
 

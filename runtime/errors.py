@@ -9,9 +9,7 @@ from triton.runtime.errors import InterpreterError
 
 from kernels.labs.diagnose.errors import usual_cause
 
-OUTSIDE = (
-    "some lanes own no element, and touch what lies around the tensor. Switch them off: `mask=offsets < n`, at every load and store."
-)
+OUTSIDE = "some lanes own no element. Switch them off, at every load and store: `mask=offsets < n`."
 TOO_LARGE = "the page has less memory than your computer. Take smaller tensors."
 
 

@@ -30,7 +30,8 @@ from scripts.provenance.follow import Code
 
 PROGRAMS = ROOT / "docs" / "programs"
 EXCEPTIONS = Path(__file__).with_name("exceptions.tsv")
-LIMIT = 30.0  # seconds, as in the page
+LIMIT = 30.0  # seconds of the processor, as the page gives them
+PATIENCE = 120.0  # seconds on the clock, for a machine that has other work
 STOPPED = "Stopped"
 RUNS = 50  # of one worker, as in the page
 
@@ -41,17 +42,23 @@ class Worker:
     def __init__(self, folder: Path):
         command = ["node", str(Path(__file__).with_name("in_node.mjs")), str(folder)]
         begun = time.perf_counter()
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
         self.read()
         self.start_seconds, self.runs = time.perf_counter() - begun, 0
 
     def read(self) -> dict[str, Any]:
         line = self.process.stdout.readline()  # type: ignore[union-attr]
-        return json.loads(line) if line else {"out": [], "done": {"error": {"type": STOPPED, "message": "it did not end"}}}
+        return (
+            json.loads(line)
+            if line
+            else {"out": [], "done": {"error": {"type": STOPPED, "message": "it did not end"}}, "seconds": PATIENCE}
+        )
 
     def ask(self, kind: str, request: dict[str, Any]) -> dict[str, Any]:
         self.runs += 1
-        timer = threading.Timer(LIMIT, self.process.kill)
+        timer = threading.Timer(PATIENCE, self.process.kill)
         timer.start()
         try:
             self.process.stdin.write(json.dumps({"kind": kind, "request": request}) + "\n")  # type: ignore[union-attr]
@@ -99,7 +106,9 @@ def difference(answer: dict[str, Any], expected: list[str]) -> str:
     if lines == expected:
         return ""
     pairs = [*zip(lines, expected, strict=False)]
-    return next((f"printed {ours!r}, expected {theirs!r}" for ours, theirs in pairs if ours != theirs), "printed more or fewer lines")
+    return next(
+        (f"printed {ours!r}, expected {theirs!r}" for ours, theirs in pairs if ours != theirs), "printed more or fewer lines"
+    )
 
 
 def measure(names: dict[str, list[str]], folder: Path) -> tuple[dict[str, dict[str, Any]], list[float]]:
@@ -112,9 +121,9 @@ def measure(names: dict[str, list[str]], folder: Path) -> tuple[dict[str, dict[s
             worker = Worker(folder)
             starts.append(worker.start_seconds)
         source = (PROGRAMS / f"{name}.py").read_text(encoding="utf-8")
-        begun = time.perf_counter()
         answer = worker.ask("run", {"source": source, "name": name, "record": False})
-        took, wrong = time.perf_counter() - begun, difference(answer, expected)
+        took, wrong = answer["seconds"], difference(answer, expected)
+        wrong = wrong or ("" if took <= LIMIT else f"takes more than {LIMIT:.0f} s")
         found[name] = {"same": not wrong, "seconds": round(took, 2)}
         print(f"{name}: {wrong or 'same'} ({took:.1f} s)", flush=True)
     if worker:
@@ -140,9 +149,7 @@ def keep(found: dict[str, dict[str, Any]], starts: list[float], folder: Path, co
         "versions": versions,
         "bytes": {name: file["bytes"] for name, file in told["files"].items()},
         "start_seconds": round(statistics.median(starts), 2) if starts else run_here.read()["start_seconds"],
-        "programs": {
-            name: {**one, "hash": sources.digest_of("program", name, code)} for name, one in sorted(found.items())
-        },
+        "programs": {name: {**one, "hash": sources.digest_of("program", name, code)} for name, one in sorted(found.items())},
     }
     records.write(run_here.RECORD, record)
 

@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import torch
 import triton
 from triton._C.libtriton import memory
 from triton.runtime.interpreter import GridExecutor, InterpreterBuilder
 from triton.tools.tensor_descriptor import TensorDescriptor
-
-import torch
 
 
 class Driver:

@@ -1,4 +1,4 @@
-"""What is computed by PyTorch and by its stand-in alike: functions of two 5 by 6 matrices. The stand-in runs this text as it is."""
+"""What PyTorch and its stand-in compute alike: functions of two 5 by 6 matrices. The stand-in runs this text as it is."""
 
 import torch
 import torch.nn.functional as F
@@ -101,16 +101,46 @@ def drawn():
     """Random numbers of every kind, after one seed."""
     torch.manual_seed(1)
     few = torch.Generator().manual_seed(7)
-    made = [torch.randn(n) for n in (1000, 7, 17)] + [torch.randn(33, dtype=torch.float64), torch.rand(50), torch.rand(5).double()]
-    made += [torch.randint(-5, 1000, (50,)), torch.randperm(50), torch.randn(32, dtype=torch.float16), torch.randint(0, 2**40, (5,))]
-    made += [torch.empty(20).normal_(), torch.empty(20).uniform_(-1, 1), torch.empty(20).bernoulli_(0.3), torch.randn(3, generator=few)]
+    made = [torch.randn(n) for n in (1000, 7, 17)] + [
+        torch.randn(33, dtype=torch.float64),
+        torch.rand(50),
+        torch.rand(5).double(),
+    ]
+    made += [
+        torch.randint(-5, 1000, (50,)),
+        torch.randperm(50),
+        torch.randn(32, dtype=torch.float16),
+        torch.randint(0, 2**40, (5,)),
+    ]
+    made += [
+        torch.empty(20).normal_(),
+        torch.empty(20).uniform_(-1, 1),
+        torch.empty(20).bernoulli_(0.3),
+        torch.randn(3, generator=few),
+    ]
     return [listed(t) for t in made]
 
 
 PRINTED = [
-    "torch.arange(10)", "torch.tensor([1.5, float('nan'), float('inf')])", "torch.ones(3, 4)", "torch.arange(2000).reshape(40, 50)",
-    "torch.tensor([1e-7, 1.0])", "torch.tensor([1e9, 1.0])", "torch.tensor(3.25)", "torch.tensor([True, False])", "torch.empty(0)",
-    "torch.zeros(2, 0)", "torch.arange(6).reshape(2, 3).to(torch.int32)", "torch.ones(2).bfloat16()", "torch.ones(2).requires_grad_()",
-    "torch.ones(2).requires_grad_() * 2", "torch.arange(8).reshape(2, 2, 2) / 3", "torch.tensor([-1.0, 200.125])", "torch.Size([2, 3])",
-    "torch.linspace(0, 1, 40)", "torch.ones(2).dtype", "torch.tensor([1, 2]).float().mean()", "torch.arange(4.0).max(0)[1]",
-]  # fmt: skip
+    "torch.arange(10)",
+    "torch.tensor([1.5, float('nan'), float('inf')])",
+    "torch.ones(3, 4)",
+    "torch.arange(2000).reshape(40, 50)",
+    "torch.tensor([1e-7, 1.0])",
+    "torch.tensor([1e9, 1.0])",
+    "torch.tensor(3.25)",
+    "torch.tensor([True, False])",
+    "torch.empty(0)",
+    "torch.zeros(2, 0)",
+    "torch.arange(6).reshape(2, 3).to(torch.int32)",
+    "torch.ones(2).bfloat16()",
+    "torch.ones(2).requires_grad_()",
+    "torch.ones(2).requires_grad_() * 2",
+    "torch.arange(8).reshape(2, 2, 2) / 3",
+    "torch.tensor([-1.0, 200.125])",
+    "torch.Size([2, 3])",
+    "torch.linspace(0, 1, 40)",
+    "torch.ones(2).dtype",
+    "torch.tensor([1, 2]).float().mean()",
+    "torch.arange(4.0).max(0)[1]",
+]

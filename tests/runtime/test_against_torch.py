@@ -55,10 +55,15 @@ def test_tensors_are_printed_as_pytorch_prints_them():
 
 def test_messages_are_pytorch_s():
     texts = [
-        "torch.ones(2, 3) @ torch.ones(2, 3)", "torch.ones(2).item()", "torch.ones(2).sum(3)", "torch.tensor([1, 2]).requires_grad_()",
-        "torch.ones(2).requires_grad_().numpy()", "torch.ones(2).requires_grad_().backward()", "torch.ones(1).backward()",
+        "torch.ones(2, 3) @ torch.ones(2, 3)",
+        "torch.ones(2).item()",
+        "torch.ones(2).sum(3)",
+        "torch.tensor([1, 2]).requires_grad_()",
+        "torch.ones(2).requires_grad_().numpy()",
+        "torch.ones(2).requires_grad_().backward()",
+        "torch.ones(1).backward()",
         "torch.ones(4, 4).t().view(16)",
-    ]  # fmt: skip
+    ]
     ask = f"""
 import torch
 result = []

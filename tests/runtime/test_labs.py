@@ -37,7 +37,9 @@ def test_an_unsolved_lab_fails_each_check_with_a_message(name):
 
 def test_a_verdict_names_exercise_cell_and_hint():
     texts = cells("elementwise", True)
-    wrong = [text.replace("offsets = pid * BLOCK + tl.arange(0, BLOCK)", "offsets = pid * 100 + tl.arange(0, BLOCK)") for text in texts]
+    wrong = [
+        text.replace("offsets = pid * BLOCK + tl.arange(0, BLOCK)", "offsets = pid * 100 + tl.arange(0, BLOCK)") for text in texts
+    ]
     first = done("elementwise", wrong, 2)["done"]["verdicts"][0]
     assert (first["exercise"], first["cell"], first["passed"]) == ("copy", 2, False)
     assert first["hint"] and first["hint"] in first["message"]

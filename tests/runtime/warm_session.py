@@ -1,7 +1,7 @@
 """The page's Python in a process of CPython: each request runs in a fork of it, which has imported the session and nothing else.
 
-Started by page_python.py with a folder as build.py lays it out. A line of JSON asks for several calls in one fork, of `session.run`
-or `session.lab`, or for a text to be run, whose `result` comes back. A line answers with the results and what was printed.
+Started by page_python.py with a folder as build.py lays it out. A line of JSON asks for several calls in one fork: of
+`session.run` or `session.lab`, or for a text to be run, whose `result` comes back. A file takes the answers and what was printed.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from pathlib import Path
 def called(kind, request):
     """One call, with what it printed."""
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+    with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(io.StringIO()):
         if kind == "text":
             namespace = {"__name__": "text"}
             exec(compile(request["source"], "<text>", "exec"), namespace)

@@ -18,34 +18,171 @@ from typing import Any as _Any
 from torch import _tensor  # isort: skip  first of all, for the modules that it and the tape share
 from torch import _absent, _dtypes, _functional, _making, _movement, _pointwise, _printing, _products, _random, _reductions
 from torch._autograd import enable_grad, inference_mode, no_grad, set_grad_enabled
-from torch._dtypes import bfloat16, complex64, complex128, dtype, float8_e4m3fn, float8_e5m2, float16, float32, float64
-from torch._dtypes import int8, int16, int32, int64, promoted as promote_types, uint8, uint16, uint32, uint64
+from torch._dtypes import (
+    bfloat16,
+    complex64,
+    complex128,
+    dtype,
+    float8_e4m3fn,
+    float8_e5m2,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+    uint16,
+    uint32,
+    uint64,
+)
+from torch._dtypes import promoted as promote_types
 from torch._making import (
-    arange, as_tensor, asarray, complex, empty, empty_like, empty_strided, eye, finfo, from_numpy, full, full_like, iinfo, linspace,
-    logspace, meshgrid, ones, ones_like, polar, tensor, tril_indices, unravel_index, view_as_complex, view_as_real, zeros, zeros_like,
-)  # fmt: skip
+    arange,
+    as_tensor,
+    asarray,
+    complex,
+    empty,
+    empty_like,
+    empty_strided,
+    eye,
+    finfo,
+    from_numpy,
+    full,
+    full_like,
+    iinfo,
+    linspace,
+    logspace,
+    meshgrid,
+    ones,
+    ones_like,
+    polar,
+    tensor,
+    tril_indices,
+    unravel_index,
+    view_as_complex,
+    view_as_real,
+    zeros,
+    zeros_like,
+)
 from torch._movement import (
-    argsort, bincount, broadcast_shapes, broadcast_tensors, cat, diag, diff, flip, gather, histc, index_add, index_select,
-    masked_select, nonzero, repeat_interleave, roll, scatter, segment_reduce, sort, stack, take_along_dim, tile, topk, tril, triu,
+    argsort,
+    bincount,
+    broadcast_shapes,
+    broadcast_tensors,
+    cat,
+    diag,
+    diff,
+    flip,
+    gather,
+    histc,
+    index_add,
+    index_select,
+    masked_select,
+    nonzero,
+    repeat_interleave,
+    roll,
+    scatter,
+    segment_reduce,
+    sort,
+    stack,
+    take_along_dim,
+    tile,
+    topk,
+    tril,
+    triu,
     unique,
-)  # fmt: skip
+)
 from torch._pointwise import (
-    add, addcmul, atan2, bitwise_and, bitwise_left_shift, bitwise_or, bitwise_right_shift, bitwise_xor, clamp, div, eq, floor_divide,
-    fmod, ge, gt, le, lerp, logical_and, logical_or, logical_xor, lt, masked_fill, maximum, minimum, mul, nan_to_num, ne, remainder,
-    sub, where,
-)  # fmt: skip
+    add,
+    addcmul,
+    atan2,
+    bitwise_and,
+    bitwise_left_shift,
+    bitwise_or,
+    bitwise_right_shift,
+    bitwise_xor,
+    clamp,
+    div,
+    eq,
+    floor_divide,
+    fmod,
+    ge,
+    gt,
+    le,
+    lerp,
+    logical_and,
+    logical_or,
+    logical_xor,
+    lt,
+    masked_fill,
+    maximum,
+    minimum,
+    mul,
+    nan_to_num,
+    ne,
+    remainder,
+    sub,
+    where,
+)
 from torch._printing import set_printoptions
 from torch._products import (
-    addmm, allclose, bmm, dot, einsum, equal, ger, isclose, matmul, mm, mv, outer,
-)  # fmt: skip
+    addmm,
+    allclose,
+    bmm,
+    dot,
+    einsum,
+    equal,
+    ger,
+    isclose,
+    matmul,
+    mm,
+    mv,
+    outer,
+)
 from torch._random import (
-    Generator, default_generator, get_rng_state, initial_seed, manual_seed, native_dropout, rand, rand_like, randint, randint_like,
-    randn, randn_like, randperm, set_rng_state,
-)  # fmt: skip
+    Generator,
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    native_dropout,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+    set_rng_state,
+)
 from torch._reductions import (
-    all, amax, amin, aminmax, any, argmax, argmin, count_nonzero, cumprod, cumsum, log_softmax, logsumexp, max, mean, median, min,
-    norm, prod, quantile, softmax, std, sum, var, var_mean,
-)  # fmt: skip
+    all,
+    amax,
+    amin,
+    aminmax,
+    any,
+    argmax,
+    argmin,
+    count_nonzero,
+    cumprod,
+    cumsum,
+    log_softmax,
+    logsumexp,
+    max,
+    mean,
+    median,
+    min,
+    norm,
+    prod,
+    quantile,
+    softmax,
+    std,
+    sum,
+    var,
+    var_mean,
+)
 from torch._settings import settings as _settings
 from torch._storage import Size, device
 from torch._tensor import Tensor, result_type
@@ -61,10 +198,32 @@ globals().update(_pointwise.UNARY)
 
 # Functions that are the methods of their first argument.
 _METHODS = (
-    "as_strided", "broadcast_to", "chunk", "clone", "detach", "diagonal", "flatten", "is_complex", "is_floating_point", "moveaxis",
-    "movedim", "narrow", "numel", "permute", "reshape", "scatter_add_", "split", "squeeze", "swapaxes", "t", "transpose", "unbind",
-    "unflatten", "unsqueeze", "ravel",
-)  # fmt: skip
+    "as_strided",
+    "broadcast_to",
+    "chunk",
+    "clone",
+    "detach",
+    "diagonal",
+    "flatten",
+    "is_complex",
+    "is_floating_point",
+    "moveaxis",
+    "movedim",
+    "narrow",
+    "numel",
+    "permute",
+    "reshape",
+    "scatter_add_",
+    "split",
+    "squeeze",
+    "swapaxes",
+    "t",
+    "transpose",
+    "unbind",
+    "unflatten",
+    "unsqueeze",
+    "ravel",
+)
 
 
 def _as_function(name: str) -> _Any:
@@ -115,6 +274,11 @@ are_deterministic_algorithms_enabled = _never
 use_deterministic_algorithms = set_num_threads = _ignored
 
 
+def compile(model: _Any = None, **options: _Any) -> _Any:
+    """Nothing is compiled here. What is given back says so when it is called; many programs compile for a GPU alone."""
+    return _absent.refuses_to_compile if model is not None else compile
+
+
 def get_num_threads() -> _Any:
     return 1
 
@@ -123,7 +287,7 @@ def _addmm_activation(c: Tensor, a: Tensor, b: Tensor, use_gelu: _Any = False) -
     return _functional.gelu(addmm(c, a, b), "tanh") if use_gelu else _pointwise.relu(addmm(c, a, b))
 
 
-from torch import amp, autograd, backends, compiler, cuda, linalg, nn, ops, optim, special, testing, utils  # noqa: E402
+from torch import amp, autograd, backends, compiler, cuda, library, linalg, nn, ops, optim, special, testing, utils
 
 OutOfMemoryError = cuda.OutOfMemoryError
 autocast = amp.autocast

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 WHY = {
-    "compile": "torch.compile writes and compiles code",
-    "library": "operators of your own belong to graphs, which this page does not make",
     "export": "torch.export makes graphs",
     "_inductor": "torch.compile writes and compiles code",
     "_dynamo": "torch.compile writes and compiles code",
@@ -34,6 +32,10 @@ def of(module: str, content: dict[str, Any]) -> Callable[[str], Any]:
         raise AttributeError(f"{text}. {there}")
 
     return missing
+
+
+def refuses_to_compile(*given: Any, **named: Any) -> None:
+    raise RuntimeError(f"The stand-in for PyTorch in this page has no torch.compile: it writes and compiles code. {INSTALL}")
 
 
 def needs_gpu(name: str) -> Callable:

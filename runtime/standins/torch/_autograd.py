@@ -10,7 +10,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
 from torch import _tensor
 from torch._dtypes import FLOAT
 from torch._settings import settings
@@ -147,7 +146,8 @@ class Way:
                 continue
             todo.pop()
             self.leads[node] = any(
-                e is not None and (e in self.wanted or (isinstance(e, tuple) and self.leads.get(e[0], False))) for e in node._edges
+                e is not None and (e in self.wanted or (isinstance(e, tuple) and self.leads.get(e[0], False)))
+                for e in node._edges
             )
         return self.leads[edge[0]]
 

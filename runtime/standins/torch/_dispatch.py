@@ -1,10 +1,12 @@
-"""TorchDispatchMode: a program that watches the operations of PyTorch, one by one, sees those of the stand-in by the same names."""
+"""TorchDispatchMode: a program that watches PyTorch's operations sees those of the stand-in by the same names."""
 
 import functools
 from collections.abc import Callable
 from typing import Any
 
 from torch._settings import settings
+
+OF_LISTS = ("cat", "stack")  # operations whose first argument is a list of tensors
 
 
 class Operation:
@@ -30,6 +32,8 @@ def operation(name: str, is_view: bool = False) -> Callable[[Callable], Callable
         def seen(*given: Any, **named: Any) -> Any:
             if not settings.modes:
                 return function(*given, **named)
+            if name in OF_LISTS:
+                given = (list(given[0]), *given[1:])
             *outer, mode = settings.modes
             settings.modes = []  # what the operation itself is made of stays unseen
             try:

@@ -7,7 +7,6 @@ PyTorch does on a CPU, and rounded at the end of each operation.
 from typing import Any
 
 import numpy as np
-
 from torch._settings import settings
 
 BOOL, INT, FLOAT, COMPLEX = range(4)  # the kinds, in the order in which they win

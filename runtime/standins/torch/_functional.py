@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
 from torch import _autograd, _dispatch
 from torch._autograd import recorded
 from torch._dtypes import BOOL, float32
@@ -16,13 +15,41 @@ from torch._products import addmm
 from torch._random import default_generator
 from torch._reductions import log_softmax, norm, softmax
 from torch._settings import settings
-from torch._tensor import Tensor, tensor_of, values_of
+from torch._tensor import Tensor, meta_tensor, tensor_of, values_of
 
 __all__ = [
-    "cross_entropy", "dropout", "elu", "embedding", "embedding_bag", "gelu", "glu", "hardtanh", "layer_norm", "leaky_relu", "linear",
-    "log_softmax", "logsigmoid", "mse_loss", "nll_loss", "normalize", "one_hot", "pad", "relu", "rms_norm",
-    "scaled_dot_product_attention", "sigmoid", "silu", "softmax", "softplus", "softsign", "tanh",
-]  # fmt: skip
+    "cross_entropy",
+    "dropout",
+    "elu",
+    "embedding",
+    "embedding_bag",
+    "gelu",
+    "glu",
+    "hardtanh",
+    "layer_norm",
+    "leaky_relu",
+    "linear",
+    "log_softmax",
+    "logsigmoid",
+    "mse_loss",
+    "nll_loss",
+    "normalize",
+    "one_hot",
+    "pad",
+    "relu",
+    "rms_norm",
+    "scaled_dot_product_attention",
+    "sigmoid",
+    "silu",
+    "softmax",
+    "softplus",
+    "softsign",
+    "tanh",
+]
+
+
+# What an operation is called among PyTorch's own, where a program may watch them.
+OPERATIONS = {"layer_norm": "native_layer_norm", "rms_norm": "_fused_rms_norm"}
 
 
 def up(t: Any) -> Any:
@@ -33,10 +60,12 @@ def up(t: Any) -> Any:
 def fused(function: Callable) -> Callable:
     """One node for a function of several operations: it keeps the arguments, and its derivative is that of its parts."""
 
-    @_dispatch.operation(function.__name__)
+    @_dispatch.operation(OPERATIONS.get(function.__name__, function.__name__))
     @functools.wraps(function)
     def op(*given: Any, **named: Any) -> Any:
         inputs = [value for value in (*given, *named.values()) if isinstance(value, Tensor)]
+        if inputs[0].is_meta:
+            return meta_tensor(inputs[0].shape, inputs[0].dtype)
         if not settings.grad or not any(value.requires_grad for value in inputs):
             return function(*given, **named)
         names = [name for name, value in named.items() if isinstance(value, Tensor)]

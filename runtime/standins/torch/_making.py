@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-
 from torch._dtypes import BY_BITS, FLOAT, OF_NUMPY, complex64, default_dtype, dtype, dtype_of_number, float32, int64, promoted
 from torch._storage import Storage, check_device, dense_strides, shape_of
 from torch._tensor import Tensor, meta_tensor, tensor_of, values_of

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 from torch._dtypes import dtype_of_number
 from torch._tensor import Tensor, tensor_of
 

@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
 from torch import _dispatch
 from torch._autograd import recorded
 from torch._dtypes import encoded, promoted
@@ -92,7 +91,10 @@ def repeat_interleave(a: Tensor, repeats: Any, dim: int | None = None, output_si
 
 def along(dim: int, index: np.ndarray) -> tuple[np.ndarray, ...]:
     """The NumPy index that takes `index` along one dimension, and each place along the others."""
-    places = [np.arange(size).reshape([-1 if axis == each else 1 for each in range(index.ndim)]) for axis, size in enumerate(index.shape)]
+    places = [
+        np.arange(size).reshape([-1 if axis == each else 1 for each in range(index.ndim)])
+        for axis, size in enumerate(index.shape)
+    ]
     places[dim % index.ndim] = index
     return tuple(places)
 

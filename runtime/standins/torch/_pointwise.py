@@ -1,7 +1,7 @@
 """Element by element: arithmetic, comparisons, functions of one argument, and choices, each with its derivative.
 
-A derivative is a function of the gradient and of what was kept. It gives one gradient for each input, or a function that makes it,
-so that nothing is computed for an input that asks for no gradient.
+A derivative is a function of the gradient and of what was kept. It gives one gradient for each input, or a function that makes
+it, so that nothing is computed for an input that asks for no gradient.
 """
 
 import math
@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 from torch import _dispatch
 from torch._autograd import recorded
 from torch._dtypes import BOOL, FLOAT, boolean, default_dtype, dtype, encoded
@@ -27,8 +26,10 @@ def is_on_tape(value: Any) -> bool:
 def binary(
     name: str, compute: Callable, back: Callable | None = None, keeps: tuple[str, str] = ("", ""), result: str = "",
 ) -> Callable:  # fmt: skip
-    """A function of two arguments. `keeps` says which of them, a and b, the gradients of a and of b need. `result` is "float" where
-    integers give floats, and "bool" for comparisons."""
+    """A function of two arguments. `keeps` says which of them, a and b, the gradients of a and of b need.
+
+    `result` is "float" where integers give floats, and "bool" for comparisons.
+    """
 
     @_dispatch.operation(name.lower().rstrip("_"))
     def op(a: Any, b: Any, *, alpha: Any = 1, out: Tensor | None = None) -> Any:
@@ -68,9 +69,7 @@ add = binary("Add", np.add, lambda g, a, b: (g, g))
 sub = binary("Sub", np.subtract, lambda g, a, b: (g, lambda: -g))
 mul = binary("Mul", np.multiply, lambda g, a, b: (lambda: g * b, lambda: g * a), ("b", "a"))
 true_div = binary("Div", np.divide, lambda g, a, b: (lambda: g / b, lambda: -g * (a / b) / b), ("b", "ab"), "float")
-pow_ = binary(
-    "Pow", np.power, lambda g, a, b: (lambda: g * b * pow_(a, b - 1), lambda: g * log(a) * pow_(a, b)), ("ab", "ab")
-)
+pow_ = binary("Pow", np.power, lambda g, a, b: (lambda: g * b * pow_(a, b - 1), lambda: g * log(a) * pow_(a, b)), ("ab", "ab"))
 maximum = binary("Maximum", np.maximum, half_where_equal(lambda a, b: a > b), ("ab", "ab"))
 minimum = binary("Minimum", np.minimum, half_where_equal(lambda a, b: a < b), ("ab", "ab"))
 floor_divide = binary("FloorDivide", np.floor_divide)
@@ -93,9 +92,19 @@ eq = binary("Eq", np.equal, result="bool")
 ne = binary("Ne", np.not_equal, result="bool")
 
 OPERATORS = {
-    "add": add, "sub": sub, "mul": mul, "truediv": true_div, "floordiv": floor_divide, "mod": remainder, "pow": pow_,
-    "and": bitwise_and, "or": bitwise_or, "xor": bitwise_xor, "lshift": bitwise_left_shift, "rshift": bitwise_right_shift,
-}  # fmt: skip
+    "add": add,
+    "sub": sub,
+    "mul": mul,
+    "truediv": true_div,
+    "floordiv": floor_divide,
+    "mod": remainder,
+    "pow": pow_,
+    "and": bitwise_and,
+    "or": bitwise_or,
+    "xor": bitwise_xor,
+    "lshift": bitwise_left_shift,
+    "rshift": bitwise_right_shift,
+}
 COMPARISONS = {"lt": lt, "le": le, "gt": gt, "ge": ge, "eq": eq, "ne": ne}
 NAMES_IN_PLACE = {"truediv": "div", "mod": "remainder"}
 
@@ -204,13 +213,55 @@ logical_not = unary("Logical_not", np.logical_not, result="bool")
 bitwise_not = unary("Bitwise_not", np.invert)
 
 UNARY = {
-    "neg": neg, "negative": neg, "abs": abs_, "absolute": abs_, "exp": exp, "exp2": exp2, "expm1": expm1, "log": log, "log2": log2,
-    "log10": log10, "log1p": log1p, "sqrt": sqrt, "rsqrt": rsqrt, "sin": sin, "cos": cos, "tanh": tanh, "sigmoid": sigmoid,
-    "erf": erf, "relu": relu, "square": square, "reciprocal": reciprocal, "floor": floor, "ceil": ceil, "round": round_,
-    "trunc": trunc, "sign": sign, "isnan": isnan, "isinf": isinf, "isfinite": isfinite, "signbit": signbit,
-    "logical_not": logical_not, "bitwise_not": bitwise_not,
-}  # fmt: skip
-ALSO_IN_PLACE = ("neg", "abs", "exp", "log", "sqrt", "rsqrt", "tanh", "sigmoid", "relu", "square", "floor", "ceil", "round", "sin")
+    "neg": neg,
+    "negative": neg,
+    "abs": abs_,
+    "absolute": abs_,
+    "exp": exp,
+    "exp2": exp2,
+    "expm1": expm1,
+    "log": log,
+    "log2": log2,
+    "log10": log10,
+    "log1p": log1p,
+    "sqrt": sqrt,
+    "rsqrt": rsqrt,
+    "sin": sin,
+    "cos": cos,
+    "tanh": tanh,
+    "sigmoid": sigmoid,
+    "erf": erf,
+    "relu": relu,
+    "square": square,
+    "reciprocal": reciprocal,
+    "floor": floor,
+    "ceil": ceil,
+    "round": round_,
+    "trunc": trunc,
+    "sign": sign,
+    "isnan": isnan,
+    "isinf": isinf,
+    "isfinite": isfinite,
+    "signbit": signbit,
+    "logical_not": logical_not,
+    "bitwise_not": bitwise_not,
+}
+ALSO_IN_PLACE = (
+    "neg",
+    "abs",
+    "exp",
+    "log",
+    "sqrt",
+    "rsqrt",
+    "tanh",
+    "sigmoid",
+    "relu",
+    "square",
+    "floor",
+    "ceil",
+    "round",
+    "sin",
+)
 
 
 def add_unary() -> None:

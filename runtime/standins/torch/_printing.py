@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 import numpy as np
-
 from torch._dtypes import FLOAT, dtype
 from torch._settings import settings
 from torch._tensor import Tensor, values_of
@@ -72,6 +71,8 @@ def shown(tensor: Tensor) -> str:
     return f"tensor({text}{', requires_grad=True' if tensor.requires_grad else ''})"
 
 
-def set_printoptions(precision: Any = None, threshold: Any = None, edgeitems: Any = None, linewidth: Any = None, **others: Any) -> None:
+def set_printoptions(
+    precision: Any = None, threshold: Any = None, edgeitems: Any = None, linewidth: Any = None, **others: Any
+) -> None:
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     settings.printing = settings.printing | {name: value for name, value in given.items() if value is not None}

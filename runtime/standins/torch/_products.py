@@ -4,14 +4,14 @@ import functools
 from typing import Any
 
 import numpy as np
-
 from torch import _dispatch
 from torch._autograd import recorded
 from torch._dtypes import COMPLEX, dtype, promoted
 from torch._methods import method, number_tensor, quiet, written
 from torch._pointwise import kind_name
 from torch._reductions import widened
-from torch._tensor import Tensor, operand, tensor_of, values_of
+from torch._settings import settings
+from torch._tensor import Tensor, meta_tensor, operand, tensor_of, values_of
 
 TOLERANCES = {  # relative and absolute, as torch.testing has them
     "float16": (1e-3, 1e-5), "bfloat16": (1.6e-2, 1e-5), "float32": (1.3e-6, 1e-5), "float64": (1e-7, 1e-7),
@@ -22,6 +22,8 @@ TOLERANCES = {  # relative and absolute, as torch.testing has them
 @method("matmul", "__matmul__", "mm", "bmm", "mv", "dot")
 @_dispatch.operation("mm")
 def matmul(a: Tensor, b: Tensor, out_dtype: dtype | None = None, out: Tensor | None = None) -> Tensor:
+    if settings.autocast and a.dtype.is_floating_point and b.dtype.is_floating_point:
+        a, b = a.to(settings.autocast[-1]), b.to(settings.autocast[-1])
     if a.dtype is not b.dtype:
         raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {a.dtype.name} != {b.dtype.name}")
     if a.ndim and b.ndim and a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
@@ -46,6 +48,8 @@ Tensor.__rmatmul__ = lambda a, b: matmul(b, a)  # type: ignore[attr-defined]
 @_dispatch.operation("addmm")
 def addmm(c: Tensor, a: Tensor, b: Tensor, beta: Any = 1, alpha: Any = 1, out: Tensor | None = None) -> Tensor:
     """The sum is rounded once, as one kernel would do it."""
+    if a.is_meta:
+        return meta_tensor((a.shape[0], b.shape[1]), a.dtype)
     product, added = matmul(widened(a), widened(b)), widened(c)
     if (beta, alpha) != (1, 1):
         product, added = product * alpha, added * beta  # type: ignore[operator]

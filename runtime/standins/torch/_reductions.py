@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
 from torch import _dispatch
 from torch._autograd import recorded
 from torch._dtypes import FLOAT, INT, boolean, dtype, int64

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-
 from triton._C.libtriton import memory
 
 NO_CUDA = "No CUDA device in this page: the kernels run in Triton's interpreter on the CPU."
@@ -47,7 +46,7 @@ def check_device(wanted: Any) -> bool:
 
 
 class Storage:
-    """Bytes. They get an address when somebody asks for it, and give it back when they go. On `meta` one element stands for all."""
+    """Bytes. They get an address when somebody asks for it, and give it back at the end. On `meta` one element stands for all."""
 
     def __init__(self, size: int, meta: bool = False):
         self.buf = np.zeros(size + 8, np.uint8)[:size]

@@ -9,11 +9,29 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-
 from torch import _autograd, _dispatch
 from torch._autograd import recorded
-from torch._dtypes import BOOL, FLOAT, INT, OF_NUMPY, boolean, decoded, dtype, dtype_of_number, encoded, promoted
-from torch._dtypes import bfloat16, float16, float32, float64, int8, int16, int32, int64, uint8
+from torch._dtypes import (
+    BOOL,
+    FLOAT,
+    INT,
+    OF_NUMPY,
+    bfloat16,
+    boolean,
+    decoded,
+    dtype,
+    dtype_of_number,
+    encoded,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    promoted,
+    uint8,
+)
 from torch._settings import settings
 from torch._storage import CPU, META, Size, Storage, check_device, contiguous_strides, dimensions, shape_of
 
@@ -244,7 +262,9 @@ class Tensor:
         """A tensor over a NumPy view of this one."""
         size = self.dtype.itemsize
         offset = (array.__array_interface__["data"][0] - self._storage.buf.__array_interface__["data"][0]) // size
-        return Tensor(self._storage, offset if array.size else 0, array.shape, [step // size for step in array.strides], self.dtype)
+        return Tensor(
+            self._storage, offset if array.size else 0, array.shape, [step // size for step in array.strides], self.dtype
+        )
 
     def _over_or_copy(self, array: np.ndarray) -> "Tensor":
         """The same, or a new tensor if NumPy had to copy."""
@@ -258,7 +278,9 @@ class Tensor:
     swapaxes = swapdims = transpose
     unsqueeze = view("Unsqueeze", lambda a, dim: np.expand_dims(a, dim), lambda g, shape, dim: g.squeeze(dim))
     _permuted = view(
-        "Permute", lambda a, order: a.transpose(order), lambda g, shape, order: g.permute([order.index(i) for i in range(len(order))])
+        "Permute",
+        lambda a, order: a.transpose(order),
+        lambda g, shape, order: g.permute([order.index(i) for i in range(len(order))]),
     )
     _expanded = view(
         "Expand", lambda a, shape: as_strided(np.broadcast_to(a, shape), shape), lambda g, before, shape: g.sum_to_size(before)

@@ -4,8 +4,6 @@ import types
 
 from torch import _absent
 
-cuda = types.SimpleNamespace(
-    matmul=types.SimpleNamespace(allow_tf32=False, fp32_precision="ieee", allow_fp16_accumulation=False)
-)
+cuda = types.SimpleNamespace(matmul=types.SimpleNamespace(allow_tf32=False, fp32_precision="ieee", allow_fp16_accumulation=False))
 cudnn = types.SimpleNamespace(allow_tf32=False)
 __getattr__ = _absent.of(__name__, globals())

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-
 from torch._autograd import grad, no_grad
 from torch._making import zeros
 from torch._random import randn

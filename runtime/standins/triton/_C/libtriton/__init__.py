@@ -11,7 +11,6 @@ import types
 from typing import Any
 
 import numpy as np
-
 from triton._C.libtriton import memory
 from triton._C.libtriton.memory import OutsideOfTensors
 
