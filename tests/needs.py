@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from runtime import build
+
 
 def needs(what: str) -> pytest.MarkDecorator:
     """Skip a test on a machine without `what`. Each test so marked stands in tests/skips.txt."""
@@ -23,13 +25,11 @@ def need_free_memory(gigabytes: int) -> None:
         pytest.skip(f"needs: cuda with {gigabytes} GB free")
 
 
-def built_runtime() -> Path:
-    """What runs programs in the page, built where it is not yet. Its files come from npm and pip, which CI has."""
-    from runtime import build
-
+def need_runtime(what: str) -> Path:
+    """The folder of what runs programs in the page, built where it is not. CI has `what` its build fetches; elsewhere it may lack."""
     try:
         return build.build()
     except build.BuildError as error:
         if os.environ.get("CI"):
             pytest.fail(f"the runtime could not be built: {error}", pytrace=False)
-        pytest.skip("needs: the files of make runtime")
+        pytest.skip(f"needs: {what}")

@@ -1,8 +1,10 @@
 """Programs that run in the page: pressed as a reader presses, in Chromium, with the runtime that `make runtime` builds."""
 
 import json
+import os
 import re
 import shutil
+import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +16,7 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from scripts.provenance.labs import cells_of, version
 from tests.browser.conftest import PATIENCE, Site, open_for_instant, press_copy, settle
 from tests.docs.pages import ROOT
-from tests.needs import built_runtime
+from tests.needs import need_runtime
 
 LESSON = "course/first-kernel/"
 OWNERS, LAUNCH = "first_kernel/owners", "first_kernel/launch"
@@ -27,7 +29,7 @@ MASK = "offsets < n_elements"
 @pytest.fixture(scope="session")
 def runtime(site: Site) -> Path:
     """The built runtime as a part of the site, whichever way the site was built."""
-    built = built_runtime()
+    built = need_runtime("npm and pip")
     folder = site.folder / "run" / built.name
     shutil.rmtree(site.folder / "run", ignore_errors=True)
     shutil.copytree(built, folder)
@@ -438,6 +440,24 @@ def test_without_the_runtime_nothing_is_offered(fresh, site):
         page.wait_for_load_state("networkidle")
         assert page.locator(".bw-run, .bw-slides").count() == 0
     assert complaints == []
+
+
+def test_firefox_runs_it_too(site, runtime):
+    """A short run by its own protocol, which Playwright does not speak with the Firefox that is installed."""
+    found = os.environ.get("FIREFOX") or shutil.which("firefox-esr") or shutil.which("firefox")
+    assert found, "install Firefox (`apt install firefox-esr`), or name one in FIREFOX"
+    here = Path(__file__).parent
+    subprocess.run(["npm", "ci", "--silent", "--prefix", str(here)], check=True)
+    command = ["node", str(here / "firefox.mjs"), found, site.url + LESSON, OWNERS]
+    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert told["cold"]["printed"].splitlines() == recorded(OWNERS)
+    assert told["wrong"]["said"].startswith("Ended with an error") and "line 2" in told["wrong"]["problem"]
+    assert told["endless"]["said"] == "Stopped."
+    assert told["again"]["printed"] == "42\n"
+    assert told["complaints"] == []
+    print(f"Firefox: cold {told['cold']['seconds']:.1f} s, after Stop {told['again']['seconds']:.1f} s")
 
 
 @pytest.mark.parametrize("palette, width", [("light", 390), ("dark", 1280)])
