@@ -52,6 +52,8 @@ EMPTY = ("kernels/__init__.py", "scripts/__init__.py", "scripts/recording/__init
 # Served packed, because not every server packs what it sends: the page unpacks them. Not as .gz, which some servers announce as
 # packed by themselves, so that browsers unpack it.
 PACKED = ("pyodide.asm.wasm", "pyodide.asm.mjs", "pyodide-lock.json", "editor.js")
+# Of NumPy's wheel: what is for those who compile against it, or check types.
+NOT_OF_NUMPY = re.compile(r"\.(pyi|pxd|h)$|^numpy/(f2py|_pyinstaller)/")
 LONGEST = 300  # characters of a line that a failed command said
 
 
@@ -286,11 +288,22 @@ def built() -> Path | None:
 
 
 def pack(folder: Path) -> None:
+    """Make what is served small. All of it has been checked before."""
+    thin(folder / LOCK["numpy"]["file"])
     for name in PACKED:
         path = folder / name
         if path.exists():
             (folder / f"{name}.gzip").write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
             path.unlink()
+
+
+def thin(wheel: Path) -> None:
+    """Write NumPy's wheel anew with what an import may ask for."""
+    with zipfile.ZipFile(wheel) as files:
+        kept = [(entry, files.read(entry)) for entry in files.infolist() if not NOT_OF_NUMPY.search(entry.filename)]
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as files:
+        for entry, content in kept:
+            files.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
 
 
 def manifest_of(folder: Path) -> dict[str, Any]:

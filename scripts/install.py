@@ -2,9 +2,9 @@
 
     python scripts/install.py site|test|bare
 
-For `test` it also sees to a Chromium and a Firefox for the browser tests, and to a C++ compiler for those that run CUDA C++ on the CPU.
-On Debian and its kin it installs what the system lacks (the venv module, these two) with apt-get, as root or through sudo;
-anywhere else it says what to install.
+For `test` it also sees to a Chromium and a Firefox for the browser tests, and to a C++ compiler for those that run CUDA C++ on
+the CPU. On Debian and its kin it installs what the system lacks (the venv module, these three) with apt-get, as root or through
+sudo; anywhere else it says what to install.
 """
 
 import os

@@ -26,7 +26,7 @@ def need_free_memory(gigabytes: int) -> None:
 
 
 def need_runtime(what: str) -> Path:
-    """The folder of what runs programs in the page, built where it is not. CI has `what` its build fetches; elsewhere it may lack."""
+    """The folder of what runs programs in the page, built where it is not. CI has `what` that fetches; others may lack it."""
     try:
         return build.build()
     except build.BuildError as error:

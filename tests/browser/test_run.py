@@ -449,7 +449,7 @@ def test_firefox_runs_it_too(site, runtime):
     here = Path(__file__).parent
     subprocess.run(["npm", "ci", "--silent", "--prefix", str(here)], check=True)
     command = ["node", str(here / "firefox.mjs"), found, site.url + LESSON, OWNERS]
-    done = subprocess.run(command, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    done = subprocess.run(command, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["cold"]["printed"].splitlines() == recorded(OWNERS)
