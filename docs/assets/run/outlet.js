@@ -7,7 +7,7 @@ import * as runtime from "./runtime.js";
 const NOTE = "Triton’s interpreter on a stand-in for PyTorch: right answers, no speed.";
 const looks = new CSSStyleSheet(); // a link in the head would go when instant navigation changes the page
 
-export const ready = fetch(new URL("../run.css", import.meta.url)).then(async (answer) => {
+export const ready = fetch(new URL("run.css", import.meta.url)).then(async (answer) => {
   looks.replaceSync(await answer.text());
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, looks];
 });
