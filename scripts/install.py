@@ -14,6 +14,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+BROWSERS = ("chromium-headless-shell", "chromium", "chromium-browser")
 
 
 def run(*command: str) -> None:
@@ -52,9 +53,7 @@ def make_environment(name: str) -> None:
 def main() -> None:
     (name,) = sys.argv[1:]
     make_environment(name)
-    if name == "test" and not any(
-        os.environ.get("CHROMIUM") or shutil.which(browser) for browser in ("chromium", "chromium-browser")
-    ):
+    if name == "test" and not (os.environ.get("CHROMIUM") or any(shutil.which(browser) for browser in BROWSERS)):
         system_package("chromium", "Chromium, for the browser tests,")
     if name == "test" and not any(shutil.which(compiler) for compiler in ("g++", "c++", "clang++")):
         system_package("g++", "A C++ compiler, for the tests that run CUDA C++ on the CPU,")

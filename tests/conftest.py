@@ -8,12 +8,13 @@ from tests import interpreter, language
 
 LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/test_engines.py", "tests/docs/test_lessons.py")
 EVERY_PAGE = ("tests/browser/test_every_page.py",)
-# What `make test-long` runs: the built site in a browser, every published program and block alone, every chart drawn and every
-# recording made once more, all of this in the page's Python, the specimens of the labs and the picker compiled, a specimen of every
-# kernel compiled and held against its record, the mutants' scores, and what becomes of all records when code is changed in
-# one place.
+# What `make test-long` runs: the built site in a browser, the blocks of every deeper page, every published program and block
+# alone, every chart drawn and every recording made once more, all of this in the page's Python, the specimens of the labs and the
+# picker compiled, a specimen of every kernel compiled and held against its record, the mutants' scores, and what becomes of all
+# records when code is changed in one place.
 LONG = (
     *LOOK_AT_THE_SITE,
+    "tests/docs/test_pages.py::test_a_page_runs[docs/deeper/",
     "tests/snippets/test_programs.py",
     "tests/snippets/test_blocks.py::test_every_block",
     "tests/snippets/test_landscape.py",

@@ -21,6 +21,7 @@ from typing import Any
 from bs4.builder import HTMLParserTreeBuilder, builder_registry  # type: ignore[attr-defined]
 
 LONGEST = 40  # rows of a chart's table that a twin repeats
+LEFT_OUT = "A long table, left out here; the files have it."
 OF_A_LAB = "lab-cell"  # mkdocs-jupyter reads a lab's page in the same way, to show it
 CODE = re.compile(r"<pre data-search-exclude.*?</pre>", re.DOTALL)
 COLOR = re.compile(r"</?(?:span|a)\b[^>]*>")
@@ -34,12 +35,16 @@ def preprocess(soup: Any, _: str) -> None:
         code.string = code.get_text()
     for table in soup.select("figure.chart table"):
         if len(table.find_all("tr")) > LONGEST:
-            table.decompose()
+            table.replace_with(LEFT_OUT)
+
+
+def shorten(table: re.Match[str]) -> str:
+    return LEFT_OUT if table[0].count("<tr") > LONGEST else table[0]
 
 
 def less(html: str) -> str:
     """A page without the elements that its twin leaves out."""
-    html = CHART.sub(lambda chart: TABLE.sub(lambda table: "" if table[0].count("<tr") > LONGEST else table[0], chart[0]), html)
+    html = CHART.sub(lambda chart: TABLE.sub(shorten, chart[0]), html)
     return DRAWING.sub("", CODE.sub(lambda code: COLOR.sub("", code[0]), html))
 
 

@@ -96,6 +96,12 @@ def test_public_function_stands_in_the_module_of_its_name_with_its_reference(nam
 
 
 @pytest.mark.parametrize("name", kernels.__all__)
+def test_public_function_has_its_entry_in_the_reference(name):
+    page = (PACKAGE.parent / "docs/reference/kernels.md").read_text(encoding="utf-8")
+    assert f'<a id="kernels.{name}"></a>' in page and f'heading: "kernels.{name}(' in page
+
+
+@pytest.mark.parametrize("name", kernels.__all__)
 def test_docstring_has_every_section_in_order(name):
     function = getattr(kernels, name)
     lines = inspect.getdoc(function).splitlines()

@@ -35,7 +35,7 @@ def masked_lanes(unmasked: Record, other: Record, no_other: Record) -> Picture:
     caption = (
         f"Three recorded loads of a vector of {size} numbers by a program of {len(bits)} lanes. The blue row is memory. Up from "
         "it: a load without a mask, in which every lane fetches what it points at. Down from it: loads with a mask. Where it is "
-        "false, nothing is fetched, and the lane holds what other= says, or something that nobody promises."
+        "false, nothing is fetched, and the lane holds what other= says, or without it an undefined value."
     )
     alt = (
         f"Memory holds {size} numbers, and behind them other tensors. {len(bits)} lanes point at the {size} numbers and at {off} "
