@@ -92,7 +92,7 @@ def test_a_chart_s_caption_names_gpu_versions_and_date(prepared, name):
 # Planted
 
 
-ROOMS = ("kernels", "snippets", "scripts", "tests", "docs/labs")
+ROOMS = ("kernels", "snippets", "scripts", "tests", "docs/labs", "runtime")
 
 
 @pytest.fixture(scope="module")
