@@ -78,6 +78,6 @@ def pack(root: str, bundle: str) -> None:
             if kernels := kernels_of(text):
                 folder, _, last = name.rpartition("/")
                 add(name, kernels)
-                add(f"{folder}/__pycache__/{last.removesuffix('.py')}.{sys.implementation.cache_tag}.pyc", compiled(text, name))
+                add(f"{folder}/__pycache__/{last.removesuffix('.py')}.{sys.implementation.cache_tag}.pyc", compiled(text, file))
             else:
-                add(f"{name}c", compiled(text, name))
+                add(f"{name}c", compiled(text, file))

@@ -277,6 +277,13 @@ def write_compatibility() -> None:
     write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
 
 
+def write_runs_here() -> None:
+    """What of the programs runs in a page, and what not, for the compatibility page."""
+    table = html_table(run_here.exceptions(), "Programs that do not run in a page")
+    write_text(DOCS / "generated" / "runs_here.html", run_here.summary())
+    write_text(DOCS / "generated" / "runs_here_not.html", table)
+
+
 def not_run(found: list[dict[str, Any]]) -> str:
     """The functions that some version has not been tried with, in a sentence."""
     ran: dict[str, set[str]] = {}
@@ -471,6 +478,7 @@ def write_others() -> dict[str, Any]:
     write_redirects()
     write_home()
     run_here.write(DOCS)
+    write_runs_here()
     lab_pages.write()
     found = figures()
     write_machine_map(found)

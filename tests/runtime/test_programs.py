@@ -55,3 +55,8 @@ def test_each_exception_has_its_reason():
     reasons = measure.exceptions()
     assert set(reasons) == set(expected()) - set(LISTED)
     assert all(len(reason.split()) >= 3 for reason in reasons.values())
+
+
+def test_no_program_has_changed_since_it_was_measured():
+    stale, _ = measure.stale(expected(), code())
+    assert not stale, f"renew with python runtime/measure.py --stale: {', '.join(stale)}"
