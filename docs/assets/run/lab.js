@@ -4,6 +4,7 @@ import { load } from "../programs.js";
 import { root } from "../run.js";
 import { editor } from "./editing.js";
 import { button, make, Outlet, ready } from "./outlet.js";
+import { warm } from "./runtime.js";
 import { notebook, script } from "./takealong.js";
 
 const KEPT = "blockwise-lab-";
@@ -144,6 +145,7 @@ class LabPanel extends HTMLElement {
   }
 
   async edit() {
+    warm(); // what is edited is going to be run
     if (!this.editor) {
       const { lab, number } = this;
       const changed = (text) => {

@@ -1,10 +1,12 @@
 // The one worker of a page, and the files that it runs on: fetched at the first run, checked, and kept for the next visit.
 //
-// A run can be stopped only by ending its worker. So the next one is started at once, and finds everything in memory.
+// A run can be stopped only by ending its worker. So the next one is started ahead, as soon as a run takes long, and finds every
+// file in memory.
 
 import { offered, root } from "../run.js";
 
 const LIMIT = 30_000; // milliseconds of one run
+const LONG = 1500; // of a run that may well be stopped
 const MOST_RUNS = 50; // after so many a worker has grown, and gives way to a fresh one,
 const MOST_MEMORY = 300e6; // as after so many bytes
 const SHELF = "blockwise-run-"; // what the browser's caches of this site are called, each with its folder's name
@@ -150,11 +152,12 @@ function all() {
 
 // The worker
 
-let current; // {worker, ready, runs, memory}
+let current; // {worker, ready, runs}
+let next; // the same, started ahead
 let job; // the run in progress
 
 function start() {
-  const own = { runs: 0, memory: 0 };
+  const own = { runs: 0 };
   own.ready = new Promise((resolve, reject) => {
     (async () => {
       const [given, source] = await Promise.all([all(), file("worker.mjs")]);
@@ -174,8 +177,10 @@ function start() {
       worker.postMessage(given);
     })().catch(reject);
   });
-  own.ready.catch(() => current === own && (current = undefined));
-  current = own;
+  own.ready.catch(() => {
+    if (current === own) current = undefined;
+    if (next === own) next = undefined;
+  });
   return own;
 }
 
@@ -184,8 +189,13 @@ function replace() {
     current.ended = true;
     current.worker?.terminate();
   }
-  current = undefined;
-  start();
+  current = next ?? start();
+  next = undefined;
+}
+
+// Have a worker ready for a run that is to be expected.
+export function warm() {
+  current ??= start();
 }
 
 let last = 0;
@@ -202,6 +212,7 @@ export function run(kind, request, { out, stage }) {
       if (own.over) return;
       own.over = true;
       clearTimeout(own.timer);
+      clearTimeout(own.long);
       watchers.delete(watch);
       if (job === own) job = undefined;
       if (fresh && own.posted) replace();
@@ -213,13 +224,14 @@ export function run(kind, request, { out, stage }) {
       const worn = ++current.runs >= MOST_RUNS || data.memory > MOST_MEMORY;
       own.end({ done: data.done }, worn);
     };
-    const { ready } = current ?? start();
-    ready.then(
+    warm();
+    current.ready.then(
       (worker) => {
         if (own.over) return;
         stage({ stage: "run" });
         own.posted = true;
         own.timer = setTimeout(() => own.end({ stopped: `Stopped after ${LIMIT / 1000} seconds. That is all the time a run has here.` }, true), LIMIT);
+        own.long = setTimeout(() => (next ??= start()), LONG);
         worker.postMessage({ id: own.id, kind, request });
       },
       (error) => own.end({ missing: error.message }),
