@@ -7,9 +7,11 @@ SITE = .venv/site/bin/python
 TEST = .venv/test/bin/python
 PYTEST = BARE_PYTHON=$(CURDIR)/.venv/bare/bin/python $(TEST) -m pytest -n 2 --dist loadfile
 
-.PHONY: serve site test test-long check bake-cpu charts test-matrix lighthouse clean
+.PHONY: serve runtime site test test-long check bake-cpu charts test-matrix lighthouse clean
 
 serve: ; @$(PYTHON) scripts/serve.py $(PORT)
+
+runtime: ; @$(PYTHON) runtime/build.py
 
 site: .venv/$(if $(filter zensical,$(ENGINE)),test,site)/ready ; $(SITE:site/bin/python=$(if $(filter zensical,$(ENGINE)),test,site)/bin/python) scripts/build_site.py --engine $(ENGINE)
 
@@ -27,7 +29,7 @@ test-matrix: .venv/test/ready $(patsubst pins/%.txt,.venv/%/ready,$(wildcard pin
 
 lighthouse: .venv/site/ready ; npm install --silent --prefix scripts && node scripts/lighthouse.mjs
 
-clean: ; rm -rf build site docs/programs docs/data docs/dist docs/generated
+clean: ; rm -rf build site docs/programs docs/data docs/dist docs/run docs/generated
 
 .venv/test/ready: pins/site.txt pins/bare.txt
 

@@ -24,7 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import lab_pages
-from scripts.pages import dist, questions
+from scripts.pages import dist, questions, run_here
 from scripts.pages import peers as results
 from scripts.pages.blocks import Blocks
 from scripts.provenance import programs, records, sources
@@ -51,11 +51,12 @@ def records_of(machine: str) -> list[dict[str, Any]]:
 
 def write_programs() -> None:
     listed = []
-    code = Code()
+    code, runs = Code(), set(run_here.programs())
     for name in programs.snippet_names():
         write_text(DOCS / "programs" / f"{name}.py", inline(name, code))
         page, _ = programs.shown_on().get(name, ("", ""))
-        listed.append({"path": f"programs/{name}.py", "page": page, "needs": programs.needs_of(name)})
+        told = {"path": f"programs/{name}.py", "page": page, "needs": programs.needs_of(name)}
+        listed.append(told | ({"runs": True} if name in runs else {}))
     write_json(DOCS / "data" / "programs.json", listed)
     blocks = Blocks(code)
     for address, text in programs.pages().items():
@@ -276,6 +277,13 @@ def write_compatibility() -> None:
     write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
 
 
+def write_runs_here() -> None:
+    """What of the programs runs in a page, and what not, for the compatibility page."""
+    table = html_table(run_here.exceptions(), "Programs that do not run in a page")
+    write_text(DOCS / "generated" / "runs_here.html", run_here.summary())
+    write_text(DOCS / "generated" / "runs_here_not.html", table)
+
+
 def not_run(found: list[dict[str, Any]]) -> str:
     """The functions that some version has not been tried with, in a sentence."""
     ran: dict[str, set[str]] = {}
@@ -469,6 +477,8 @@ def write_others() -> dict[str, Any]:
     write_questions()
     write_redirects()
     write_home()
+    run_here.write(DOCS)
+    write_runs_here()
     lab_pages.write()
     found = figures()
     write_machine_map(found)

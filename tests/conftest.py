@@ -9,9 +9,9 @@ from tests import interpreter, language
 LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/test_engines.py", "tests/docs/test_lessons.py")
 EVERY_PAGE = ("tests/browser/test_every_page.py",)
 # What `make test-long` runs: the built site in a browser, the blocks of every deeper page, every published program and block
-# alone, every chart drawn and every recording made once more, the specimens of the labs and the picker compiled, a specimen of
-# every kernel compiled and held against its record, the mutants' scores, and what becomes of all records when code is changed in
-# one place.
+# alone, every chart drawn and every recording made once more, all of this in the page's Python, the specimens of the labs and the
+# picker compiled, a specimen of every kernel compiled and held against its record, the mutants' scores, and what becomes of all
+# records when code is changed in one place.
 LONG = (
     *LOOK_AT_THE_SITE,
     "tests/docs/test_pages.py::test_a_page_runs[docs/deeper/",
@@ -23,6 +23,10 @@ LONG = (
     "tests/records/test_traces",
     "tests/scripts/test_migrate.py",
     "tests/labs/test_compiles.py",
+    "tests/runtime/test_programs.py::test_a_listed_program",
+    "tests/runtime/test_recordings.py::test_a_recording",
+    "tests/runtime/test_checker.py::test_every_kernel",
+    "tests/runtime/test_labs.py::test_an_unsolved_lab",
     "tests/kernels/test_compiles.py::test_records_say",
     "tests/records/test_fresh.py::test_a_changed",
     "tests/records/test_fresh.py::test_changed_words",

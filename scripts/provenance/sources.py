@@ -21,6 +21,9 @@ RECORDER = "scripts/recording/recorder.py:record"
 CASES = "scripts/recording/cases"
 MUTATOR = "scripts/mutation/mutants.py:mutants"
 TESTS = "tests/kernels"
+# What runs programs in a page: its own part, and what of Python's and PyTorch's it stands in for.
+RUNTIME = ("runtime/*.py", "runtime/standins/**/*.py")
+NOT_IN_THE_PAGE = ("build.py", "measure.py", "pack.py")
 # What runs around every test of a kernel without being imported by it.
 AROUND_TESTS = "tests/interpreter.py"
 
@@ -55,6 +58,10 @@ def entries(kind: str, name: str, code: Code | None = None) -> list[str]:
             return [f"{TESTS}/{name}.py", *spoken_for, *around]
         case "mutants":
             return [f"{PACKAGE}:{name}", *tests_of(name, code), AROUND_TESTS, MUTATOR]
+        case "runtime":
+            root = (code or Code()).root
+            files = sorted(path for pattern in RUNTIME for path in root.glob(pattern) if path.name not in NOT_IN_THE_PAGE)
+            return [path.relative_to(root).as_posix() for path in files]
     raise CodeError(f"no record is of the kind {kind!r}")
 
 

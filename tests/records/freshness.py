@@ -19,12 +19,15 @@ def wanted(machine: str) -> Wanted:
     if machine != "cpu":
         return work
     work |= {f"matrix/{part}": ("matrix", part) for part in matrix.kept()}
+    work |= {"runtime/programs": ("runtime", "programs")}
     return work | {f"mutants/{module}": ("mutants", module) for module in mutate.kept()}
 
 
 def command(machine: str, name: str) -> str:
     if name.startswith("matrix/"):
         return f"python scripts/matrix.py {name.partition('/')[2]}"
+    if name.startswith("runtime/"):
+        return "make runtime, and python runtime/measure.py --stale"
     if name.startswith("mutants/"):
         return f"python scripts/mutate.py {name.partition('/')[2]}"
     if machine == "cpu":

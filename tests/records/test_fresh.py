@@ -61,7 +61,7 @@ def test_every_program_kernel_and_traced_run_is_wanted():
     assert len(labs) >= 4 and labs <= cpu.keys()
     assert gpu.keys() == programs.keys() | compiled | labs
     rest = cpu.keys() - anywhere - compiled - labs
-    assert {name.partition("/")[0] for name in rest} == {"layouts", "traces", "matrix", "mutants"}
+    assert {name.partition("/")[0] for name in rest} == {"layouts", "traces", "matrix", "mutants", "runtime"}
 
 
 def snippets() -> list[Path]:
@@ -92,7 +92,7 @@ def test_a_chart_s_caption_names_gpu_versions_and_date(prepared, name):
 # Planted
 
 
-ROOMS = ("kernels", "snippets", "scripts", "tests", "docs/labs")
+ROOMS = ("kernels", "snippets", "scripts", "tests", "docs/labs", "runtime")
 
 
 @pytest.fixture(scope="module")

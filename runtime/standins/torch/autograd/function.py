@@ -1,0 +1,5 @@
+"""torch.autograd.function."""
+
+from torch._autograd import Function, FunctionCtx, once_differentiable
+
+__all__ = ["Function", "FunctionCtx", "once_differentiable"]

@@ -1,0 +1,99 @@
+"""What lets a page run its programs: the built runtime laid into the site, and which programs it runs. Standard library alone.
+
+`make runtime` builds it, and a site without it is whole: then its pages offer no Run.
+"""
+
+import json
+import os
+import shutil
+import statistics
+from pathlib import Path
+from typing import Any
+
+from scripts import ROOT
+from scripts.provenance import records
+
+BUILT = ROOT / "build" / "run"
+RECORD = records.record_path("cpu", "runtime", "programs")
+
+
+def read() -> dict[str, Any]:
+    """The record: what the runtime was made of, and what came of each program in it."""
+    return records.read(RECORD)
+
+
+def measured() -> dict[str, dict[str, Any]]:
+    """What came of each program that needs no GPU, in the runtime of the record."""
+    return read()["programs"] if RECORD.exists() else {}
+
+
+def programs() -> list[str]:
+    """The programs that print in the page what they print elsewhere."""
+    return sorted(name for name, found in measured().items() if found["same"])
+
+
+def reasons() -> dict[str, str]:
+    """The programs that print otherwise in the page, or not at all, and why."""
+    lines = (ROOT / "runtime" / "exceptions.tsv").read_text(encoding="utf-8").splitlines()
+    return dict(line.split("\t", 1) for line in lines if line and not line.startswith("#"))
+
+
+def summary() -> str:
+    """In a paragraph: what runs in a page, with what, and how long it takes; nothing before it was measured."""
+    if not RECORD.exists():
+        return ""
+    record, found = read(), measured()
+    versions, seconds = record["versions"], sorted(found[name]["seconds"] for name in programs())
+    quick = sum(one < 1 for one in seconds)
+    size = sum(record["bytes"].values()) / 1e6
+    made_of = f"Triton {versions['triton']} as it is, on Pyodide {versions['pyodide']} and NumPy {versions['numpy']}"
+    return (
+        f"<p>Of the {len(found)} programs that need no GPU, {len(seconds)} print in a page what they print elsewhere: with "
+        f"{made_of}, and with a stand-in for PyTorch. Half of them take at most {statistics.median(seconds):.2f} seconds of one "
+        f"core, {quick} less than a second, and the longest {seconds[-1]:.0f}; measured in Node, "
+        f"{record['environment']['measured_at'][:10]}. The files are {size:.1f} MB, less where a server compresses them, and a "
+        "browser keeps them.</p>\n"
+    )
+
+
+def exceptions() -> list[list[str]]:
+    """The table of the others, with reasons that several have in one row."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in sorted(reasons().items()):
+        by_reason.setdefault(reason, []).append(name)
+    return [["programs", "why"], *([", ".join(names), reason] for reason, names in by_reason.items())]
+
+
+def built() -> Path | None:
+    """The folder that was built last, if it is whole."""
+    for manifest in sorted(BUILT.glob("*/manifest.json")):
+        files = json.loads(manifest.read_text(encoding="utf-8"))["files"]
+        if all((manifest.parent / name).is_file() for name in files):
+            return manifest.parent
+    return None
+
+
+def write(docs: Path) -> None:
+    """The runtime's files as files of the site, and data/run.json, which says where they are."""
+    told: dict[str, Any] = {"folder": None}
+    folder = built()
+    if folder:
+        total = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["total"]
+        told = {"folder": f"run/{folder.name}", "bytes": total, "programs": programs()}
+        lay(folder, docs / "run" / folder.name)
+    for old in (docs / "run").glob("*"):
+        if not folder or old.name != folder.name:
+            shutil.rmtree(old)
+    (docs / "data").mkdir(parents=True, exist_ok=True)
+    (docs / "data" / "run.json").write_text(json.dumps(told) + "\n", encoding="utf-8")
+
+
+def lay(folder: Path, target: Path) -> None:
+    """Each file once more under another name, without a copy where the disk can do that."""
+    target.mkdir(parents=True, exist_ok=True)
+    for path in folder.iterdir():
+        (target / path.name).unlink(missing_ok=True)
+        try:
+            os.link(path, target / path.name)
+        except OSError:
+            shutil.copyfile(path, target / path.name)

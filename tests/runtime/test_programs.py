@@ -1,0 +1,62 @@
+"""Every program of the list prints with the stand-ins what it printed on PyTorch and Triton."""
+
+import functools
+
+import pytest
+
+from runtime import measure
+from scripts.pages import run_here
+from scripts.provenance.follow import Code
+from scripts.provenance.inline import inline
+from tests.runtime.page_python import ask
+
+LISTED = run_here.programs()
+EACH = 12  # programs that run one after another in one Python, as in the page
+FEW = LISTED[::12]
+
+
+@functools.cache
+def code():
+    return Code()
+
+
+@functools.cache
+def ran(names):
+    calls = [("run", {"source": inline(name, code()), "name": name, "record": False}) for name in names]
+    return dict(zip(names, ask(*calls), strict=True))
+
+
+@functools.cache
+def expected():
+    return measure.needing_no_gpu()
+
+
+@pytest.mark.parametrize("name", LISTED)
+def test_a_listed_program_prints_the_same(name):
+    first = LISTED.index(name) // EACH * EACH
+    answer = ran(tuple(LISTED[first : first + EACH]))[name]
+    assert measure.difference(answer, expected()[name]) == ""
+
+
+@pytest.mark.parametrize("name", FEW)
+def test_some_print_the_same(name):
+    assert measure.difference(ran(tuple(FEW))[name], expected()[name]) == ""
+
+
+# The list
+
+
+def test_most_programs_that_need_no_gpu_are_listed():
+    assert set(run_here.measured()) == set(expected())
+    assert len(LISTED) >= 0.85 * len(expected())
+
+
+def test_each_exception_has_its_reason():
+    reasons = measure.exceptions()
+    assert set(reasons) == set(expected()) - set(LISTED)
+    assert all(len(reason.split()) >= 3 for reason in reasons.values())
+
+
+def test_no_program_has_changed_since_it_was_measured():
+    stale, _ = measure.stale(expected(), code())
+    assert not stale, f"renew with python runtime/measure.py --stale: {', '.join(stale)}"
