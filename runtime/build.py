@@ -9,6 +9,7 @@ as well. Python's standard library, Node and npm; of Triton, an environment of t
 """
 
 import argparse
+import gzip
 import hashlib
 import html
 import json
@@ -48,6 +49,11 @@ LEFT_OUT = (
 # What of the project runs in the page beside runtime/ itself, and the packages that are empty there.
 PROJECT_FILES = ("kernels/labs/**/*.py", "scripts/recording/recorder.py", "runtime/*.py")
 EMPTY = ("kernels/__init__.py", "scripts/__init__.py", "scripts/recording/__init__.py")
+# Served packed, because not every server packs what it sends: the page unpacks them. Not as .gz, which some servers announce as
+# packed by themselves, so that browsers unpack it.
+PACKED = ("pyodide.asm.wasm", "pyodide.asm.mjs", "pyodide-lock.json", "editor.js")
+# Of NumPy's wheel: what is for those who compile against it, or check types.
+NOT_OF_NUMPY = re.compile(r"\.(pyi|pxd|h)$|^numpy/(f2py|_pyinstaller)/")
 LONGEST = 300  # characters of a line that a failed command said
 
 
@@ -281,6 +287,25 @@ def built() -> Path | None:
     return None
 
 
+def pack(folder: Path) -> None:
+    """Make what is served small. All of it has been checked before."""
+    thin(folder / LOCK["numpy"]["file"])
+    for name in PACKED:
+        path = folder / name
+        if path.exists():
+            (folder / f"{name}.gzip").write_bytes(gzip.compress(path.read_bytes(), 9, mtime=0))
+            path.unlink()
+
+
+def thin(wheel: Path) -> None:
+    """Write NumPy's wheel anew with what an import may ask for."""
+    with zipfile.ZipFile(wheel) as files:
+        kept = [(entry, files.read(entry)) for entry in files.infolist() if not NOT_OF_NUMPY.search(entry.filename)]
+    with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as files:
+        for entry, content in kept:
+            files.writestr(entry, content, zipfile.ZIP_DEFLATED, 9)
+
+
 def manifest_of(folder: Path) -> dict[str, Any]:
     files = {path.name: {"bytes": path.stat().st_size, "sha256": sha256(path)} for path in sorted(folder.iterdir())}
     return {"files": files, "total": sum(file["bytes"] for file in files.values()), "inputs": inputs()}
@@ -300,6 +325,7 @@ def build(triton: Path | None = None) -> Path:
     run(*command, why="The Python files could not be put together")
     modules(served)
     write_licenses(served, site_packages)
+    pack(served)
     manifest = manifest_of(served)
     names = hashlib.sha256("".join(f"{file['sha256']} {name}\n" for name, file in manifest["files"].items()).encode()).hexdigest()
     (served / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n", encoding="utf-8")

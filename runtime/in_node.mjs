@@ -4,10 +4,20 @@
 //     in:  {"kind": "run" | "lab", "request": {...}}      out: {"out": [printed lines], "done": result, "seconds": of the processor, "heap": bytes}
 import path from "node:path";
 import fs from "node:fs";
+import os from "node:os";
+import zlib from "node:zlib";
 import readline from "node:readline";
 import { pathToFileURL } from "node:url";
 
-const folder = path.resolve(process.argv[2]);
+// Pyodide in Node reads its files from the disk, so what is served packed is laid out unpacked.
+const built = path.resolve(process.argv[2]);
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), "blockwise-"));
+process.on("exit", () => fs.rmSync(folder, { recursive: true }));
+for (const name of fs.readdirSync(built)) {
+  const bytes = fs.readFileSync(path.join(built, name));
+  if (name.endsWith(".gzip")) fs.writeFileSync(path.join(folder, name.slice(0, -".gzip".length)), zlib.gunzipSync(bytes));
+  else fs.writeFileSync(path.join(folder, name), bytes);
+}
 const begun = performance.now();
 const { loadPyodide } = await import(pathToFileURL(path.join(folder, "pyodide.mjs")));
 const env = { TRITON_INTERPRET: "1", HOME: "/home/pyodide" };

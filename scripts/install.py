@@ -2,9 +2,9 @@
 
     python scripts/install.py site|test|bare
 
-For `test` it also sees to a Chromium for the browser tests, and to a C++ compiler for those that run CUDA C++ on the CPU.
-On Debian and its kin it installs what the system lacks (the venv module, these two) with apt-get, as root or through sudo;
-anywhere else it says what to install.
+For `test` it also sees to a Chromium and a Firefox for the browser tests, and to a C++ compiler for those that run CUDA C++ on
+the CPU. On Debian and its kin it installs what the system lacks (the venv module, these three) with apt-get, as root or through
+sudo; anywhere else it says what to install.
 """
 
 import os
@@ -55,6 +55,8 @@ def main() -> None:
     make_environment(name)
     if name == "test" and not (os.environ.get("CHROMIUM") or any(shutil.which(browser) for browser in BROWSERS)):
         system_package("chromium", "Chromium, for the browser tests,")
+    if name == "test" and not (os.environ.get("FIREFOX") or any(shutil.which(browser) for browser in ("firefox-esr", "firefox"))):
+        system_package("firefox-esr", "Firefox, for a browser test,")
     if name == "test" and not any(shutil.which(compiler) for compiler in ("g++", "c++", "clang++")):
         system_package("g++", "A C++ compiler, for the tests that run CUDA C++ on the CPU,")
 

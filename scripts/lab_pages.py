@@ -191,6 +191,12 @@ def published(name: str, is_solved: bool) -> str:
     return as_json(notebook(name, version(cells_of(name), is_solved), site_url(), wheel(site_url()), outputs))
 
 
+def in_page(name: str) -> str:
+    """The code cells as they are run in the page, where the library is at hand; docs/assets/run/lab.js reads them."""
+    cells = [cell for cell in version(cells_of(name), False) if not cell.markdown]
+    return as_json({"cells": [{"tag": cell.tag, "text": cell.text.replace(INSTALL, "")} for cell in cells]})
+
+
 def as_json(book: dict[str, Any]) -> str:
     return json.dumps(book, indent=1, ensure_ascii=False) + "\n"
 
@@ -201,6 +207,7 @@ def write() -> None:
         records.write_text(SOURCES / f"{name}-unsolved.ipynb", published(name, False))
         records.write_text(SOURCES / f"{name}-solved.ipynb", published(name, True))
         records.write_text(SOURCES / f"{name}.md", page(name))
+        records.write_text(SOURCES.parent / "data" / "labs" / f"{name}.json", in_page(name))
 
 
 def main() -> int:

@@ -1,7 +1,12 @@
-"""The one way in which a test may be skipped: it needs hardware that this machine does not have."""
+"""The one way in which a test may be skipped: it needs hardware, or files, that this machine does not have and cannot have."""
+
+import os
+from pathlib import Path
 
 import pytest
 import torch
+
+from runtime import build
 
 
 def needs(what: str) -> pytest.MarkDecorator:
@@ -18,3 +23,13 @@ def need_free_memory(gigabytes: int) -> None:
     free, _ = torch.cuda.mem_get_info()
     if free < gigabytes * 2**30:
         pytest.skip(f"needs: cuda with {gigabytes} GB free")
+
+
+def need_runtime(what: str) -> Path:
+    """The folder of what runs programs in the page, built where it is not. CI has `what` that fetches; others may lack it."""
+    try:
+        return build.build()
+    except build.BuildError as error:
+        if os.environ.get("CI"):
+            pytest.fail(f"the runtime could not be built: {error}", pytrace=False)
+        pytest.skip(f"needs: {what}")

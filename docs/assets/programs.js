@@ -4,7 +4,7 @@
 const root = new URL("..", import.meta.url);
 const loaded = new Map();
 
-function load(path) {
+export function load(path) {
   if (!loaded.has(path)) {
     const read = fetch(new URL(path, root)).then((answer) => {
       if (!answer.ok) throw new Error(`${answer.status} ${path}`);
@@ -26,14 +26,20 @@ function name(button, what, text, more = "") {
 
 const codeOf = (block) => block.querySelector("code").textContent;
 
+// What a block shows, with what that needs.
+export async function textOf(block) {
+  const { program } = block.dataset;
+  const page = location.pathname.slice(root.pathname.length).replace(/\/?(index\.html)?$/, "") || "index";
+  const number = [...document.querySelectorAll(".language-python.highlight[data-program]")].indexOf(block);
+  const found = (await load(`data/blocks/${page}.json`))?.[number];
+  return found?.program === program ? found.text : undefined;
+}
+
 async function nameBlock(button, block) {
   const { program } = block.dataset;
   if (!block.matches(".language-python")) return name(button, "this C++", codeOf(block), ` (part of ${program}.py)`);
   name(button, "this block");
-  const page = location.pathname.slice(root.pathname.length).replace(/\/?(index\.html)?$/, "") || "index";
-  const number = [...document.querySelectorAll(".language-python.highlight[data-program]")].indexOf(block);
-  const found = (await load(`data/blocks/${page}.json`))?.[number];
-  const text = found?.program === program ? found.text : undefined;
+  const text = await textOf(block);
   if (text) button.dataset.clipboardText = text;
   name(button, "this block", text, text ? "" : " as it is shown (what it needs could not be loaded)");
 }

@@ -103,7 +103,10 @@ export const icon = (name) => `<svg viewBox="0 0 16 16" aria-hidden="true"><path
 export async function fetched(address, signal) {
   const answer = await fetch(new URL(address, document.baseURI), { signal });
   if (!answer.ok) throw new Error(answer.statusText);
-  const trace = await answer.json();
+  return unrolled(await answer.json());
+}
+
+export function unrolled(trace) {
   for (const event of trace.programs.flatMap((program) => program.events)) {
     event.lanes = unroll(event.lanes);
     event.runs = unroll(event.runs);

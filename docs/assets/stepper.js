@@ -1,7 +1,8 @@
 // <program-stepper src="trace.json">: replays a recorded execution of a kernel, statement by statement, the code beside the memory.
-// It draws what the recording holds and nothing else. Where that cannot be had, its static picture stays.
+// It draws what the recording holds and nothing else. Where that cannot be had, its static picture stays. A recording that was made
+// in the page is given to `replay`.
 
-import { safe, product, range, lanesIn, isAccess, placeOf, element, fetched, controls, Player } from "./recorded.js";
+import { safe, product, range, lanesIn, isAccess, placeOf, element, fetched, unrolled, controls, Player } from "./recorded.js";
 import { chip, everyone } from "./stepper/blocks.js";
 import { memory } from "./stepper/tensors.js";
 import { above, listed, rangeOf } from "./stepper/listing.js";
@@ -29,17 +30,38 @@ class ProgramStepper extends Player {
   together = false;
 
   async open(signal) {
-    this.trace = await fetched(this.getAttribute("src"), signal);
-    this.release();
-    this.measure();
-    this.step = firstShown(this.program.events);
-    this.innerHTML = this.frame();
-    this.adopt();
+    this.trace = this.given ?? (await fetched(this.getAttribute("src"), signal));
+    this.lay();
     this.listen(signal);
-    this.fit();
     const watched = new ResizeObserver(() => this.clientWidth !== this.fitted && this.fit());
     watched.observe(this);
     signal.addEventListener("abort", () => watched.disconnect());
+  }
+
+  // Everything for the recording that it has now.
+  lay() {
+    this.release();
+    this.measure();
+    this.step = this.kept === undefined ? firstShown(this.program.events) : Math.min(this.kept, this.last);
+    this.innerHTML = this.frame();
+    this.adopt();
+    this.fit();
+  }
+
+  // Show another recording, or with nothing the first one; program and step stay where both have them. One that an error ended is
+  // shown at its end.
+  async replay(recording, ended = false) {
+    this.given = recording && unrolled(structuredClone(recording));
+    const most = ended ? Infinity : undefined;
+    this.kept = most ?? (this.trace && this.step);
+    this.number = Math.min(most ?? this.number, (this.given?.programs.length ?? Infinity) - 1);
+    if (!this.isConnected) return;
+    this.play(false);
+    this.trace = this.given ?? (await fetched(this.getAttribute("src"), this.leaving.signal));
+    this.number = Math.min(this.number, this.trace.programs.length - 1);
+    this.whole = this.together = false;
+    this.cursor = undefined;
+    this.lay();
   }
 
   fail() {

@@ -13,6 +13,8 @@ from bs4 import BeautifulSoup, Tag
 
 OUTSIDE = "/outside the site"
 LINKING = {"href", "src", "poster", "data-src", "xlink:href"}
+# What others built: the paths within are of their machines.
+OF_OTHERS = re.compile(r"run/\w+/(numpy|pyodide|python_stdlib)")
 HOME_OF_SOMEBODY = re.compile(rb"(?<![\w.:/-])/(?:home|Users|root|private|workspace|builds?)/[\w.]+/")
 
 
@@ -121,6 +123,8 @@ def machine_paths(site: Path, folders: list[str]) -> list[str]:
     needles = [folder.encode() for folder in folders if len(folder) > 1]
     found = []
     for path in sorted(path for path in site.rglob("*") if path.is_file() and not path.name.endswith(".tar.gz")):  # the sources
+        if OF_OTHERS.match(path.relative_to(site).as_posix()):
+            continue
         data = unpacked(path)
         match = next((needle for needle in needles if needle in data), None) or HOME_OF_SOMEBODY.search(data)
         if match:

@@ -1,4 +1,4 @@
-"""The only skips anywhere are for hardware, by the helpers of tests/needs.py, and each is listed in tests/skips.txt."""
+"""Skips are for hardware, or for what npm and pip fetch, by the helpers of tests/needs.py, and listed in tests/skips.txt."""
 
 import ast
 import re
@@ -6,7 +6,8 @@ from pathlib import Path
 
 from tests.docs.pages import ROOT, name_of
 
-HELPERS = {"needs", "need_free_memory"}
+HELPERS = {"needs", "need_free_memory", "need_runtime"}
+ALLOWED = ("needs: cuda", "needs: sm_90", "needs: npm and pip")
 OTHER_MEANS = re.compile(
     r"\b(skipif|xfail|importorskip|skipTest|SkipTest|expectedFailure|pytest\.skip|(mark|unittest)\.skip\w*)\b"
 )
@@ -26,10 +27,10 @@ def skips(path: Path) -> set[str]:
     return found
 
 
-def test_skips_are_for_hardware_and_listed():
+def test_skips_are_listed():
     lines = (ROOT / "tests" / "skips.txt").read_text(encoding="utf-8").splitlines()
     found = {skip for path in (ROOT / "tests").rglob("test_*.py") for skip in skips(path)}
-    assert found == set(lines) and all(line.endswith(("needs: cuda", "needs: sm_90")) for line in lines)
+    assert found == set(lines) and all(line.endswith(ALLOWED) for line in lines)
 
 
 def test_nothing_skips_by_other_means():
