@@ -137,6 +137,12 @@ def measure(names: dict[str, list[str]], folder: Path) -> tuple[dict[str, dict[s
     return found, starts
 
 
+def sizes(folder: Path) -> dict[str, int]:
+    """The bytes of each file that is served."""
+    told = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    return {name: file["bytes"] for name, file in told["files"].items()}
+
+
 def keep(found: dict[str, dict[str, Any]], starts: list[float], folder: Path, code: Code) -> None:
     """Write the record, if every program that differs has its reason and no other one has."""
     reasons, differing = exceptions(), {name for name, one in found.items() if not one["same"]}
@@ -144,7 +150,6 @@ def keep(found: dict[str, dict[str, Any]], starts: list[float], folder: Path, co
         raise records.RecordError(f"no reason in {EXCEPTIONS.name} for {', '.join(unexplained)}; nothing was kept")
     if idle := sorted(reasons.keys() - differing):
         raise records.RecordError(f"the same after all, and still in {EXCEPTIONS.name}: {', '.join(idle)}; nothing was kept")
-    told = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
     versions = {name: build.LOCK[name]["version"] for name in ("pyodide", "numpy", "triton")}
     record = {
         "schema": records.SCHEMA,
@@ -153,7 +158,7 @@ def keep(found: dict[str, dict[str, Any]], starts: list[float], folder: Path, co
         "hash": sources.digest_of("runtime", "programs", code),
         "environment": environment(cpu=True),
         "versions": versions,
-        "bytes": {name: file["bytes"] for name, file in told["files"].items()},
+        "bytes": sizes(folder),
         "start_seconds": round(statistics.median(starts), 2) if starts else run_here.read()["start_seconds"],
         "programs": {name: {**one, "hash": sources.digest_of("program", name, code)} for name, one in sorted(found.items())},
     }
@@ -184,7 +189,7 @@ def main() -> int:
         names = {name: output for name, output in names.items() if fnmatch.fnmatch(name, asked.pattern)}
     elif asked.stale:
         names, known = stale(names, code)
-        if not names and known.keys() == run_here.measured().keys():
+        if not names and known.keys() == run_here.measured().keys() and sizes(folder) == run_here.read()["bytes"]:
             return 0
     found, starts = measure(names, folder)
     same = sum(one["same"] for one in found.values())

@@ -51,8 +51,8 @@ def summary() -> str:
         f"<p>Of the {len(found)} programs that need no GPU, {len(seconds)} print in a page what they print elsewhere: with "
         f"{made_of}, and with a stand-in for PyTorch. Half of them take at most {statistics.median(seconds):.2f} seconds of one "
         f"core, {quick} less than a second, and the longest {seconds[-1]:.0f}; measured in Node, "
-        f"{record['environment']['measured_at'][:10]}. The files are {size:.1f} MB, less where a server compresses them, and a "
-        "browser keeps them.</p>\n"
+        f"{record['environment']['measured_at'][:10]}. The files, with the editor, are {size:.1f} MB, and a browser keeps "
+        "them.</p>\n"
     )
 
 
