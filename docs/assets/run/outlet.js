@@ -23,6 +23,26 @@ export function make(tag, properties = {}, ...children) {
 
 export const button = (words, press, properties = {}) => make("button", { type: "button", textContent: words, onclick: press, ...properties });
 
+// Scrolling, as the reader's own goes first
+
+let scrolled = 0; // when the reader last did
+const scrolls = () => (scrolled = performance.now());
+for (const kind of ["wheel", "touchmove"]) addEventListener(kind, scrolls, { passive: true });
+addEventListener("keydown", ({ key }) => /^(Page|Arrow)(Up|Down)$|^(Home|End)$/.test(key) && scrolls());
+addEventListener("pointerdown", ({ target }) => target === document.documentElement && scrolls()); // the scroll bar
+
+// Bring a place into view if it is not, and of one higher than the window the part that matters.
+export function reveal(place, { part = place, since = Infinity, block = "nearest" } = {}) {
+  if (scrolled > since || !place.isConnected) return;
+  const fits = place.offsetHeight < 0.8 * innerHeight;
+  const shown = fits ? place : part;
+  const { top, bottom } = shown.getBoundingClientRect();
+  const head = document.querySelector(".md-header")?.offsetHeight ?? 0;
+  if (top >= head && bottom <= innerHeight) return;
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  shown.scrollIntoView({ block: fits || part === place ? block : "center", behavior: calm ? "instant" : "smooth" });
+}
+
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 // Put a place for what runs say into `parent`. `busy(on)` is told when one begins and ends, `goTo(line)` what a press on a line does.
