@@ -3,7 +3,7 @@
 import { load } from "../programs.js";
 import { root } from "../run.js";
 import { editor } from "./editing.js";
-import { button, make, Outlet, ready } from "./outlet.js";
+import { button, make, Outlet, ready, reveal } from "./outlet.js";
 import { warm } from "./runtime.js";
 import { notebook, script } from "./takealong.js";
 
@@ -204,6 +204,7 @@ class LabPanel extends HTMLElement {
     const target = this.exercise ? lab.checkOf(this.number) : this.number;
     this.verdict.hidden = true;
     for (const { editor: other } of lab.panels.values()) other?.mark([]);
+    const since = performance.now();
     const { done } = await this.outlet.run("lab", { lab: lab.name, cells: lab.until(target), upto: target });
     if (!done) return;
     const error = done.error ?? done.earlier?.at(-1);
@@ -212,6 +213,7 @@ class LabPanel extends HTMLElement {
     if (found) this.show(found, target);
     else if (error) this.show({ passed: false, message: "" }, target);
     if (error && !found?.passed) this.where(error, target);
+    reveal(this, { part: this.verdict.hidden ? this.outlet.state : this.verdict, since });
   }
 
   show({ passed, message, hint }, target) {
@@ -274,5 +276,5 @@ export async function open(cell) {
   }
   if (panel.exercise) await panel.edit();
   else panel.run();
-  panel.scrollIntoView({ block: panel.exercise ? "start" : "nearest" });
+  reveal(panel, panel.exercise ? { block: "start" } : { part: panel.outlet.state });
 }
