@@ -80,7 +80,7 @@ export class Outlet {
     };
     const result = await runtime.run(kind, request, { out, stage: (state) => this.stage(state) });
     flush();
-    clearInterval(this.clock);
+    this.untimed();
     this.running = false;
     this.end(result, quiet);
     this.busy(false);
@@ -113,15 +113,24 @@ export class Outlet {
   stage({ stage, loaded, total }) {
     this.bar.hidden = stage !== "fetch";
     if (stage === "fetch") {
-      this.say("Loading Python and Triton, this once:", total ? `${megabytes(loaded)} of ${megabytes(total)} MB` : "");
-      if (total) Object.assign(this.bar, { max: total, value: loaded });
-    } else if (stage === "start") this.say("Starting Python and Triton …");
-    else {
-      this.say("Running …");
-      const begun = performance.now();
-      clearInterval(this.clock);
-      this.clock = setInterval(() => (this.count.textContent = `${Math.floor((performance.now() - begun) / 1000)} s`), 1000);
-    }
+      this.untimed();
+      this.say("Loading Python and Triton, this once:", `${megabytes(loaded)} of ${megabytes(total)} MB`);
+      Object.assign(this.bar, { max: total, value: loaded });
+    } else this.timed(stage === "start" ? "Starting Python and Triton …" : "Running …");
+  }
+
+  // Words, and after them the seconds since they were first said.
+  timed(words) {
+    if (this.clock && this.words.textContent === words) return;
+    this.untimed();
+    this.say(words);
+    const begun = performance.now();
+    this.clock = setInterval(() => (this.count.textContent = `${Math.floor((performance.now() - begun) / 1000)} s`), 1000);
+  }
+
+  untimed() {
+    clearInterval(this.clock);
+    this.clock = undefined;
   }
 
   end({ done, stopped, broke, missing }, quiet) {
