@@ -64,21 +64,24 @@ export class Outlet {
   async run(kind, request, { quiet = false } = {}) {
     let waiting = "";
     const flush = () => {
-      if (!waiting) return;
+      if (!waiting || !isLatest()) return;
       this.output.append(waiting);
       waiting = "";
       this.output.scrollTop = this.output.scrollHeight;
     };
+    const own = (this.latest = {}); // another run of the same place takes this one's place, and says all that is said from then on
+    const isLatest = () => this.latest === own;
     this.running = true;
     this.busy(true);
     this.clear(quiet);
     const out = (text) => {
-      if (quiet) return;
+      if (quiet || !isLatest()) return;
       if (!waiting) requestAnimationFrame(flush);
       waiting += text;
       this.output.hidden = this.note.hidden = false;
     };
-    const result = await runtime.run(kind, request, { out, stage: (state) => this.stage(state) });
+    const result = await runtime.run(kind, request, { out, stage: (state) => isLatest() && this.stage(state) });
+    if (!isLatest()) return result;
     flush();
     this.untimed();
     this.running = false;
