@@ -175,12 +175,16 @@ class LabPanel extends HTMLElement {
     if (this.editor) this.editor.text = this.lab.text(this.number);
     this.mended();
     this.verdict.hidden = true;
+    this.outlet.stop();
+    this.outlet.clear();
+    this.outlet.say("");
   }
 
   reset() {
     this.lab.write(this.number, this.lab.cells[this.number].text);
     this.lab.mark(this.number, false);
     this.refill();
+    this.lab.panels.get(this.lab.checkOf(this.number))?.refill();
     this.editor?.focus();
   }
 
