@@ -7,21 +7,27 @@ export const root = new URL("..", import.meta.url);
 const settings = fetch(new URL("data/run.json", root)).then((answer) => (answer.ok ? answer.json() : { folder: null }));
 export const offered = settings.catch(() => ({ folder: null }));
 
+// Its words may change as long as the page stays open.
+function name(made, words, title) {
+  made.named = [words, title];
+  made.textContent = words;
+  made.title = title;
+  made.setAttribute("aria-label", title);
+}
+
 function button(words, title, press) {
   const made = document.createElement("button");
   made.type = "button";
   made.className = "md-code__button bw-run";
-  made.textContent = words;
-  made.title = title;
-  made.setAttribute("aria-label", title);
+  name(made, words, title);
   made.addEventListener("click", async () => {
     if (made.ariaBusy) return; // what it opens is on its way
     made.ariaBusy = "true";
     try {
-      await press();
-      made.textContent = words;
+      await press(made);
+      name(made, ...made.named);
     } catch {
-      made.textContent = `${words}: could not be loaded`;
+      made.textContent = `${made.named[0]}: could not be loaded`;
       made.setAttribute("aria-label", made.textContent);
     }
     made.ariaBusy = null;
@@ -35,32 +41,48 @@ function addToProgram(nav, block) {
   nav.append(button("Run", `Run ${program}.py in this page`, open("run")), button("Edit", `Edit ${program}.py and run it in this page`, open("edit")));
 }
 
-const openLab = async (cell) => (await import("./run/lab.js")).open(cell);
+const openLab = async (opener, cell) => (await import("./run/lab.js")).open(opener, cell);
 
-// What a reader has begun in this lab, see run/lab.js.
-function begun(number) {
+// What a reader has made of this lab, see run/lab.js.
+function kept() {
   try {
     const lab = location.pathname.slice(root.pathname.length).split("/")[1];
-    return JSON.parse(localStorage.getItem(`blockwise-lab-${lab}`))?.work[number] !== undefined;
+    return { work: {}, solved: [], ...JSON.parse(localStorage.getItem(`blockwise-lab-${lab}`)) };
   } catch {
-    return false;
+    return { work: {}, solved: [] };
   }
 }
+
+const isExercise = (cell) => /# YOUR TURN/.test(cell.querySelector("code").textContent);
 
 // What is to be written is solved, what checks it checks, and any other cell runs.
 function addToCell(nav, cell) {
   const code = cell.querySelector("code").textContent;
   const number = [...document.querySelectorAll(".lab-cell")].indexOf(cell);
-  const [words, title] = /# YOUR TURN/.test(code)
-    ? [begun(number) ? "Go on here" : "Solve it here", "Write and check this exercise in the page"]
+  const [words, title] = isExercise(cell)
+    ? [kept().work[number] !== undefined ? "Go on here" : "Solve it here", "Write and check this exercise in the page"]
     : /\bcheck\(/.test(code) ? ["Check", "Check the exercise in the page"] : ["Run", "Run this cell in the page"];
-  nav.append(button(words, title, () => openLab(cell)));
+  nav.append(button(words, title, (opener) => openLab(opener, cell)));
 }
 
-// The first exercise, from the head of a lab; in a line that is there already, so that nothing moves.
+// What the button at the head of a lab says.
+function wordsOf({ work, solved }) {
+  const exercises = [...document.querySelectorAll(".lab-cell")].flatMap((cell, number) => (isExercise(cell) ? [number] : []));
+  const done = exercises.filter((number) => solved.includes(number)).length;
+  if (!done && !Object.keys(work).length) return ["Solve it in this page", "Solve this lab in the page: nothing to install, no GPU"];
+  const words = done < exercises.length ? `Go on: ${done} of ${exercises.length} solved` : `Open: all ${done} solved`;
+  return [words, `${words}, in this page`];
+}
+
+export function tellHead(state) {
+  const opener = document.querySelector(".files .bw-slides");
+  if (opener) name(opener, ...wordsOf(state));
+}
+
+// The first exercise that is not solved, from the head of a lab; in a line that is there already, so that nothing moves.
 function addToLab(line) {
   line.dataset.run = "";
-  const opener = button("Solve it in this page", "Solve this lab in the page: nothing to install, no GPU", () => openLab());
+  const opener = button(...wordsOf(kept()), (made) => openLab(made));
   opener.className = "bw-slides";
   line.append(" · ", opener);
 }

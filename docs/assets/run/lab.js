@@ -1,7 +1,7 @@
 // A lab solved in its page: every exercise has an editor, its check and its hint. What a reader writes is kept in the browser.
 
 import { load } from "../programs.js";
-import { root } from "../run.js";
+import { root, tellHead } from "../run.js";
 import { editor } from "./editing.js";
 import { button, make, Outlet, ready, reveal } from "./outlet.js";
 import { warm } from "./runtime.js";
@@ -98,6 +98,7 @@ class Lab {
   }
 
   tell() {
+    tellHead(this);
     if (!this.count) return;
     const done = this.solved.filter((number) => this.exercises.includes(number)).length;
     this.count.textContent = `${done} of ${this.exercises.length} solved here. Your work is kept in this browser.`;
@@ -125,6 +126,7 @@ class LabPanel extends HTMLElement {
     this.append(...(this.exercise ? [this.place, bar] : [bar]), this.verdict, ...this.outlet.parts);
     cell.after(this);
     lab.panels.set(number, this);
+    if (this.exercise && lab.solved.includes(number)) this.outlet.say("Solved.");
   }
 
   disconnectedCallback() {
@@ -266,7 +268,7 @@ async function here() {
 }
 
 // Open a cell, or the first exercise that is not solved.
-export async function open(cell) {
+export async function open(opener, cell) {
   await ready;
   const lab = await here();
   const shown = cellsShown();
