@@ -246,7 +246,7 @@ class LabPanel extends HTMLElement {
     this.lab.panels.delete(this.number);
     this.cell.hidden = false;
     this.remove();
-    this.cell.querySelector("button.bw-run")?.focus();
+    (this.opener?.isConnected ? this.opener : this.cell.querySelector("button.bw-run"))?.focus();
   }
 }
 
@@ -280,6 +280,7 @@ export async function open(opener, cell) {
     panel.className = "run-panel";
     panel.build(lab, number, cell);
   }
+  panel.opener = opener;
   if (panel.exercise) await panel.edit();
   else panel.run();
   reveal(panel, panel.exercise ? { block: "start" } : { part: panel.outlet.state });
