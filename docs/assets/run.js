@@ -7,12 +7,10 @@ export const root = new URL("..", import.meta.url);
 const settings = fetch(new URL("data/run.json", root)).then((answer) => (answer.ok ? answer.json() : { folder: null }));
 export const offered = settings.catch(() => ({ folder: null }));
 
-// Its words may change as long as the page stays open.
 function name(made, words, title) {
   made.named = [words, title];
   made.textContent = words;
-  made.title = title;
-  made.setAttribute("aria-label", title);
+  made.title = made.ariaLabel = title;
 }
 
 function button(words, title, press) {
@@ -27,8 +25,7 @@ function button(words, title, press) {
       await press(made);
       name(made, ...made.named);
     } catch {
-      made.textContent = `${made.named[0]}: could not be loaded`;
-      made.setAttribute("aria-label", made.textContent);
+      made.textContent = made.ariaLabel = `${made.named[0]}: could not be loaded`;
     }
     made.ariaBusy = null;
   });
@@ -45,33 +42,31 @@ const openLab = async (opener, cell) => (await import("./run/lab.js")).open(open
 
 // What a reader has made of this lab, see run/lab.js.
 function kept() {
+  let found;
   try {
     const lab = location.pathname.slice(root.pathname.length).split("/")[1];
-    return { work: {}, solved: [], ...JSON.parse(localStorage.getItem(`blockwise-lab-${lab}`)) };
-  } catch {
-    return { work: {}, solved: [] };
-  }
+    found = JSON.parse(localStorage.getItem(`blockwise-lab-${lab}`));
+  } catch {}
+  return { work: {}, solved: [], ...found };
 }
 
-const isExercise = (cell) => /# YOUR TURN/.test(cell.querySelector("code").textContent);
+export const cellsShown = () => [...document.querySelectorAll(".lab-cell")];
+const codeOf = (cell) => cell.querySelector("code").textContent;
+const isExercise = (cell) => /# YOUR TURN/.test(codeOf(cell));
 
 // What is to be written is solved, what checks it checks, and any other cell runs.
 function addToCell(nav, cell) {
-  const code = cell.querySelector("code").textContent;
-  const number = [...document.querySelectorAll(".lab-cell")].indexOf(cell);
   const [words, title] = isExercise(cell)
-    ? [kept().work[number] !== undefined ? "Go on here" : "Solve it here", "Write and check this exercise in the page"]
-    : /\bcheck\(/.test(code) ? ["Check", "Check the exercise in the page"] : ["Run", "Run this cell in the page"];
+    ? [cellsShown().indexOf(cell) in kept().work ? "Go on here" : "Solve it here", "Write and check this exercise in the page"]
+    : /\bcheck\(/.test(codeOf(cell)) ? ["Check", "Check the exercise in the page"] : ["Run", "Run this cell in the page"];
   nav.append(button(words, title, (opener) => openLab(opener, cell)));
 }
 
 // What the button at the head of a lab says.
 function wordsOf({ work, solved }) {
-  const exercises = [...document.querySelectorAll(".lab-cell")].flatMap((cell, number) => (isExercise(cell) ? [number] : []));
-  const done = exercises.filter((number) => solved.includes(number)).length;
-  if (!done && !Object.keys(work).length) return ["Solve it in this page", "Solve this lab in the page: nothing to install, no GPU"];
-  const words = done < exercises.length ? `Go on: ${done} of ${exercises.length} solved` : `Open: all ${done} solved`;
-  return [words, `${words}, in this page`];
+  if (![...solved, ...Object.keys(work)].length) return ["Solve it in this page", "Solve this lab in the page: nothing to install, no GPU"];
+  const words = `Go on: ${solved.length} of ${cellsShown().filter(isExercise).length} solved`;
+  return [words, words];
 }
 
 export function tellHead(state) {
@@ -79,7 +74,7 @@ export function tellHead(state) {
   if (opener) name(opener, ...wordsOf(state));
 }
 
-// The first exercise that is not solved, from the head of a lab; in a line that is there already, so that nothing moves.
+// From the head of a lab; in a line that is there already, so that nothing moves.
 function addToLab(line) {
   line.dataset.run = "";
   const opener = button(...wordsOf(kept()), (made) => openLab(made));

@@ -1,7 +1,7 @@
 // A lab solved in its page: every exercise has an editor, its check and its hint. What a reader writes is kept in the browser.
 
 import { load } from "../programs.js";
-import { root, tellHead } from "../run.js";
+import { cellsShown, root, tellHead } from "../run.js";
 import { editor } from "./editing.js";
 import { button, make, Outlet, ready, reveal } from "./outlet.js";
 import { warm } from "./runtime.js";
@@ -11,7 +11,6 @@ const KEPT = "blockwise-lab-";
 const SETUP = "No GPU found: Triton's interpreter runs the kernels."; // what the first cell of every lab prints here
 
 const labName = () => location.pathname.slice(root.pathname.length).split("/")[1];
-const cellsShown = () => [...document.querySelectorAll(".lab-cell")];
 
 // {work: {cell: text}, solved: [cells]}, as it lies in the browser; where nothing may lie there, it lives as long as the page.
 const inMemory = new Map();
