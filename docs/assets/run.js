@@ -7,22 +7,25 @@ export const root = new URL("..", import.meta.url);
 const settings = fetch(new URL("data/run.json", root)).then((answer) => (answer.ok ? answer.json() : { folder: null }));
 export const offered = settings.catch(() => ({ folder: null }));
 
+function name(made, words, title) {
+  made.named = [words, title];
+  made.textContent = words;
+  made.title = made.ariaLabel = title;
+}
+
 function button(words, title, press) {
   const made = document.createElement("button");
   made.type = "button";
   made.className = "md-code__button bw-run";
-  made.textContent = words;
-  made.title = title;
-  made.setAttribute("aria-label", title);
+  name(made, words, title);
   made.addEventListener("click", async () => {
     if (made.ariaBusy) return; // what it opens is on its way
     made.ariaBusy = "true";
     try {
-      await press();
-      made.textContent = words;
+      await press(made);
+      name(made, ...made.named);
     } catch {
-      made.textContent = `${words}: could not be loaded`;
-      made.setAttribute("aria-label", made.textContent);
+      made.textContent = made.ariaLabel = `${made.named[0]}: could not be loaded`;
     }
     made.ariaBusy = null;
   });
@@ -35,32 +38,46 @@ function addToProgram(nav, block) {
   nav.append(button("Run", `Run ${program}.py in this page`, open("run")), button("Edit", `Edit ${program}.py and run it in this page`, open("edit")));
 }
 
-const openLab = async (cell) => (await import("./run/lab.js")).open(cell);
+const openLab = async (opener, cell) => (await import("./run/lab.js")).open(opener, cell);
 
-// What a reader has begun in this lab, see run/lab.js.
-function begun(number) {
+// What a reader has made of this lab, see run/lab.js.
+function kept() {
+  let found;
   try {
     const lab = location.pathname.slice(root.pathname.length).split("/")[1];
-    return JSON.parse(localStorage.getItem(`blockwise-lab-${lab}`))?.work[number] !== undefined;
-  } catch {
-    return false;
-  }
+    found = JSON.parse(localStorage.getItem(`blockwise-lab-${lab}`));
+  } catch {}
+  return { work: {}, solved: [], ...found };
 }
+
+export const cellsShown = () => [...document.querySelectorAll(".lab-cell")];
+const codeOf = (cell) => cell.querySelector("code").textContent;
+const isExercise = (cell) => /# YOUR TURN/.test(codeOf(cell));
 
 // What is to be written is solved, what checks it checks, and any other cell runs.
 function addToCell(nav, cell) {
-  const code = cell.querySelector("code").textContent;
-  const number = [...document.querySelectorAll(".lab-cell")].indexOf(cell);
-  const [words, title] = /# YOUR TURN/.test(code)
-    ? [begun(number) ? "Go on here" : "Solve it here", "Write and check this exercise in the page"]
-    : /\bcheck\(/.test(code) ? ["Check", "Check the exercise in the page"] : ["Run", "Run this cell in the page"];
-  nav.append(button(words, title, () => openLab(cell)));
+  const [words, title] = isExercise(cell)
+    ? [cellsShown().indexOf(cell) in kept().work ? "Go on here" : "Solve it here", "Write and check this exercise in the page"]
+    : /\bcheck\(/.test(codeOf(cell)) ? ["Check", "Check the exercise in the page"] : ["Run", "Run this cell in the page"];
+  nav.append(button(words, title, (opener) => openLab(opener, cell)));
 }
 
-// The first exercise, from the head of a lab; in a line that is there already, so that nothing moves.
+// What the button at the head of a lab says.
+function wordsOf({ work, solved }) {
+  if (![...solved, ...Object.keys(work)].length) return ["Solve it in this page", "Solve this lab in the page: nothing to install, no GPU"];
+  const words = `Go on: ${solved.length} of ${cellsShown().filter(isExercise).length} solved`;
+  return [words, words];
+}
+
+export function tellHead(state) {
+  const opener = document.querySelector(".files .bw-slides");
+  if (opener) name(opener, ...wordsOf(state));
+}
+
+// From the head of a lab; in a line that is there already, so that nothing moves.
 function addToLab(line) {
   line.dataset.run = "";
-  const opener = button("Solve it in this page", "Solve this lab in the page: nothing to install, no GPU", () => openLab());
+  const opener = button(...wordsOf(kept()), (made) => openLab(made));
   opener.className = "bw-slides";
   line.append(" · ", opener);
 }

@@ -15,6 +15,7 @@ from scripts.provenance import records
 
 BUILT = ROOT / "build" / "run"
 RECORD = records.record_path("cpu", "runtime", "programs")
+LATER = ("editor.js", "license")  # files of these names wait until they are asked for
 
 
 def read() -> dict[str, Any]:
@@ -38,6 +39,11 @@ def reasons() -> dict[str, str]:
     return dict(line.split("\t", 1) for line in lines if line and not line.startswith("#"))
 
 
+def first_run(sizes: dict[str, int]) -> int:
+    """The bytes that the first run in a browser fetches, of files as they are served."""
+    return sum(size for name, size in sizes.items() if not name.startswith(LATER))
+
+
 def summary() -> str:
     """In a paragraph: what runs in a page, with what, and how long it takes; nothing before it was measured."""
     if not RECORD.exists():
@@ -45,14 +51,15 @@ def summary() -> str:
     record, found = read(), measured()
     versions, seconds = record["versions"], sorted(found[name]["seconds"] for name in programs())
     quick = sum(one < 1 for one in seconds)
-    size = sum(record["bytes"].values()) / 1e6
+    first = first_run(record["bytes"]) / 1e6
+    editor = sum(size for name, size in record["bytes"].items() if name.startswith("editor.js")) / 1e6
     made_of = f"Triton {versions['triton']} as it is, on Pyodide {versions['pyodide']} and NumPy {versions['numpy']}"
     return (
         f"<p>Of the {len(found)} programs that need no GPU, {len(seconds)} print in a page what they print elsewhere: with "
         f"{made_of}, and with a stand-in for PyTorch. Half of them take at most {statistics.median(seconds):.2f} seconds of one "
         f"core, {quick} less than a second, and the longest {seconds[-1]:.0f}; measured in Node, "
-        f"{record['environment']['measured_at'][:10]}. The files, with the editor, are {size:.1f} MB, and a browser keeps "
-        "them.</p>\n"
+        f"{record['environment']['measured_at'][:10]}. The first run fetches {first:.1f} MB and the first Edit {editor:.1f} MB "
+        "more, and a browser keeps both.</p>\n"
     )
 
 
@@ -78,8 +85,9 @@ def write(docs: Path) -> None:
     told: dict[str, Any] = {"folder": None}
     folder = built()
     if folder:
-        total = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["total"]
-        told = {"folder": f"run/{folder.name}", "bytes": total, "programs": programs()}
+        files = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))["files"]
+        fetched = first_run({name: file["bytes"] for name, file in files.items()})
+        told = {"folder": f"run/{folder.name}", "bytes": fetched, "programs": programs()}
         lay(folder, docs / "run" / folder.name)
     for old in (docs / "run").glob("*"):
         if not folder or old.name != folder.name:

@@ -1,7 +1,7 @@
 // Run and Edit of a program on a page: a panel below its block.
 
 import { load, textOf } from "../programs.js";
-import { button, make, Outlet, ready } from "./outlet.js";
+import { button, make, Outlet, ready, reveal } from "./outlet.js";
 import { editor } from "./editing.js";
 import { warm } from "./runtime.js";
 import { replayer } from "./watch.js";
@@ -85,12 +85,14 @@ class RunPanel extends HTMLElement {
     this.replay.close();
     this.editor?.mark([]);
     const text = this.text;
+    const since = performance.now();
     const result = await this.outlet.run("run", { source: text, name: this.given.program, record: false, launch: 0 });
     this.ran = { text, launches: result.done?.launches ?? [] };
     this.buttons.watch.hidden = !this.ran.launches.length;
     const { error } = result.done ?? {};
     if (error) this.editor?.mark([error.line, ...(error.frames ?? []).map(([line]) => line)].filter(Boolean));
     this.wrong = error;
+    if (!result.stopped) reveal(this, { part: this.outlet.state, since });
     return result;
   }
 
@@ -154,5 +156,5 @@ export async function open(block, how) {
   const { panel } = block;
   if (how === "edit") await panel.edit();
   else panel.run();
-  panel.scrollIntoView({ block: how === "edit" ? "start" : "nearest" });
+  reveal(panel, how === "edit" ? { block: "start" } : { part: panel.outlet.state });
 }

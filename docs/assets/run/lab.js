@@ -1,9 +1,9 @@
 // A lab solved in its page: every exercise has an editor, its check and its hint. What a reader writes is kept in the browser.
 
 import { load } from "../programs.js";
-import { root } from "../run.js";
+import { cellsShown, root, tellHead } from "../run.js";
 import { editor } from "./editing.js";
-import { button, make, Outlet, ready } from "./outlet.js";
+import { button, make, Outlet, ready, reveal } from "./outlet.js";
 import { warm } from "./runtime.js";
 import { notebook, script } from "./takealong.js";
 
@@ -11,7 +11,6 @@ const KEPT = "blockwise-lab-";
 const SETUP = "No GPU found: Triton's interpreter runs the kernels."; // what the first cell of every lab prints here
 
 const labName = () => location.pathname.slice(root.pathname.length).split("/")[1];
-const cellsShown = () => [...document.querySelectorAll(".lab-cell")];
 
 // {work: {cell: text}, solved: [cells]}, as it lies in the browser; where nothing may lie there, it lives as long as the page.
 const inMemory = new Map();
@@ -98,6 +97,7 @@ class Lab {
   }
 
   tell() {
+    tellHead(this);
     if (!this.count) return;
     const done = this.solved.filter((number) => this.exercises.includes(number)).length;
     this.count.textContent = `${done} of ${this.exercises.length} solved here. Your work is kept in this browser.`;
@@ -125,6 +125,7 @@ class LabPanel extends HTMLElement {
     this.append(...(this.exercise ? [this.place, bar] : [bar]), this.verdict, ...this.outlet.parts);
     cell.after(this);
     lab.panels.set(number, this);
+    if (this.exercise && lab.solved.includes(number)) this.outlet.say("Solved.");
   }
 
   disconnectedCallback() {
@@ -175,12 +176,16 @@ class LabPanel extends HTMLElement {
     if (this.editor) this.editor.text = this.lab.text(this.number);
     this.mended();
     this.verdict.hidden = true;
+    this.outlet.stop();
+    this.outlet.clear();
+    this.outlet.say("");
   }
 
   reset() {
     this.lab.write(this.number, this.lab.cells[this.number].text);
     this.lab.mark(this.number, false);
     this.refill();
+    this.lab.panels.get(this.lab.checkOf(this.number))?.refill();
     this.editor?.focus();
   }
 
@@ -204,6 +209,7 @@ class LabPanel extends HTMLElement {
     const target = this.exercise ? lab.checkOf(this.number) : this.number;
     this.verdict.hidden = true;
     for (const { editor: other } of lab.panels.values()) other?.mark([]);
+    const since = performance.now();
     const { done } = await this.outlet.run("lab", { lab: lab.name, cells: lab.until(target), upto: target });
     if (!done) return;
     const error = done.error ?? done.earlier?.at(-1);
@@ -212,6 +218,7 @@ class LabPanel extends HTMLElement {
     if (found) this.show(found, target);
     else if (error) this.show({ passed: false, message: "" }, target);
     if (error && !found?.passed) this.where(error, target);
+    reveal(this, { part: this.verdict.hidden ? this.outlet.state : this.verdict, since });
   }
 
   show({ passed, message, hint }, target) {
@@ -238,7 +245,7 @@ class LabPanel extends HTMLElement {
     this.lab.panels.delete(this.number);
     this.cell.hidden = false;
     this.remove();
-    this.cell.querySelector("button.bw-run")?.focus();
+    (this.opener?.isConnected ? this.opener : this.cell.querySelector("button.bw-run"))?.focus();
   }
 }
 
@@ -260,7 +267,7 @@ async function here() {
 }
 
 // Open a cell, or the first exercise that is not solved.
-export async function open(cell) {
+export async function open(opener, cell) {
   await ready;
   const lab = await here();
   const shown = cellsShown();
@@ -272,7 +279,8 @@ export async function open(cell) {
     panel.className = "run-panel";
     panel.build(lab, number, cell);
   }
+  panel.opener = opener;
   if (panel.exercise) await panel.edit();
   else panel.run();
-  panel.scrollIntoView({ block: panel.exercise ? "start" : "nearest" });
+  reveal(panel, panel.exercise ? { block: "start" } : { part: panel.outlet.state });
 }

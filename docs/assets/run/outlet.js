@@ -23,6 +23,26 @@ export function make(tag, properties = {}, ...children) {
 
 export const button = (words, press, properties = {}) => make("button", { type: "button", textContent: words, onclick: press, ...properties });
 
+// Scrolling, as the reader's own goes first
+
+let scrolled = 0; // when the reader last did
+const scrolls = () => (scrolled = performance.now());
+for (const kind of ["wheel", "touchmove"]) addEventListener(kind, scrolls, { passive: true });
+addEventListener("keydown", ({ key }) => /^(Page|Arrow)(Up|Down)$|^(Home|End)$/.test(key) && scrolls());
+addEventListener("pointerdown", ({ target }) => target === document.documentElement && scrolls()); // the scroll bar
+
+// Bring a place into view if it is not, and of one higher than the window the part that matters.
+export function reveal(place, { part = place, since = Infinity, block = "nearest" } = {}) {
+  if (scrolled > since || !place.isConnected) return;
+  const fits = place.offsetHeight < 0.8 * innerHeight;
+  const shown = fits ? place : part;
+  const { top, bottom } = shown.getBoundingClientRect();
+  const head = document.querySelector(".md-header")?.offsetHeight ?? 0;
+  if (top >= head && bottom <= innerHeight) return;
+  const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  shown.scrollIntoView({ block: fits || part === place ? block : "center", behavior: calm ? "instant" : "smooth" });
+}
+
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 // Put a place for what runs say into `parent`. `busy(on)` is told when one begins and ends, `goTo(line)` what a press on a line does.
@@ -44,23 +64,26 @@ export class Outlet {
   async run(kind, request, { quiet = false } = {}) {
     let waiting = "";
     const flush = () => {
-      if (!waiting) return;
+      if (!waiting || !isLatest()) return;
       this.output.append(waiting);
       waiting = "";
       this.output.scrollTop = this.output.scrollHeight;
     };
+    const own = (this.latest = {}); // another run of the same place takes this one's place, and says all that is said from then on
+    const isLatest = () => this.latest === own;
     this.running = true;
     this.busy(true);
     this.clear(quiet);
     const out = (text) => {
-      if (quiet) return;
+      if (quiet || !isLatest()) return;
       if (!waiting) requestAnimationFrame(flush);
       waiting += text;
       this.output.hidden = this.note.hidden = false;
     };
-    const result = await runtime.run(kind, request, { out, stage: (state) => this.stage(state) });
+    const result = await runtime.run(kind, request, { out, stage: (state) => isLatest() && this.stage(state) });
+    if (!isLatest()) return result;
     flush();
-    clearInterval(this.clock);
+    this.untimed();
     this.running = false;
     this.end(result, quiet);
     this.busy(false);
@@ -93,15 +116,24 @@ export class Outlet {
   stage({ stage, loaded, total }) {
     this.bar.hidden = stage !== "fetch";
     if (stage === "fetch") {
-      this.say("Loading Python and Triton, this once:", total ? `${megabytes(loaded)} of ${megabytes(total)} MB` : "");
-      if (total) Object.assign(this.bar, { max: total, value: loaded });
-    } else if (stage === "start") this.say("Starting Python and Triton …");
-    else {
-      this.say("Running …");
-      const begun = performance.now();
-      clearInterval(this.clock);
-      this.clock = setInterval(() => (this.count.textContent = `${Math.floor((performance.now() - begun) / 1000)} s`), 1000);
-    }
+      this.untimed();
+      this.say("Loading Python and Triton, this once:", `${megabytes(loaded)} of ${megabytes(total)} MB`);
+      Object.assign(this.bar, { max: total, value: loaded });
+    } else this.timed(stage === "start" ? "Starting Python and Triton …" : "Running …");
+  }
+
+  // Words, and after them the seconds since they were first said.
+  timed(words) {
+    if (this.clock && this.words.textContent === words) return;
+    this.untimed();
+    this.say(words);
+    const begun = performance.now();
+    this.clock = setInterval(() => (this.count.textContent = `${Math.floor((performance.now() - begun) / 1000)} s`), 1000);
+  }
+
+  untimed() {
+    clearInterval(this.clock);
+    this.clock = undefined;
   }
 
   end({ done, stopped, broke, missing }, quiet) {

@@ -77,7 +77,7 @@ async function checked(name, expected, count) {
     const answer = cache === "kept" ? await kept.match(address) : await asked(name, cache);
     if (!answer) continue;
     let got = 0;
-    const bytes = await read(answer, (more) => count(more, (got += more)));
+    const bytes = await read(answer, (more) => cache !== "kept" && count(more, (got += more)));
     if (await isWhole(bytes, expected)) {
       if (cache !== "kept") await kept?.put(address, new Response(bytes)).catch(() => {}); // no room is no harm
       return bytes;
@@ -85,6 +85,11 @@ async function checked(name, expected, count) {
     count(-got);
   }
   throw new Missing(`${name} is damaged: it is not the file that was built`);
+}
+
+async function isKept(name) {
+  const kept = await (opened ??= shelf());
+  return Boolean(await kept?.match(new URL(name, await folder()).href));
 }
 
 const unpacked = async (bytes) => new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
@@ -133,10 +138,15 @@ let everything; // a promise of what a worker is given
 function all() {
   return (everything ??= (async () => {
     const entries = Object.entries((await listed()).files).filter(([name]) => !NOT_FOR_THE_WORKER.test(name.replace(/\.gzip$/, "")));
-    counted.loaded = 0;
-    counted.total = entries.reduce((sum, [, { bytes }]) => sum + bytes, 0);
-    const count = (more) => tell({ stage: "fetch", ...counted, loaded: (counted.loaded += more) });
     const names = entries.map(([name]) => name.replace(/\.gzip$/, ""));
+    const sizes = await Promise.all(entries.map(async ([name, { bytes }], i) => (files.has(names[i]) || (await isKept(name)) ? 0 : bytes)));
+    counted.loaded = 0;
+    counted.total = sizes.reduce((sum, bytes) => sum + bytes, 0);
+    const count = (more) => {
+      counted.loaded += more;
+      counted.total = Math.max(counted.total, counted.loaded); // one that was kept may be damaged
+      tell({ stage: "fetch", ...counted });
+    };
     const found = await Promise.all(names.map(async (name) => [name, await file(name, count)]));
     tell({ stage: "start" });
     const given = Object.fromEntries(found);
@@ -236,8 +246,7 @@ export function run(kind, request, { out, stage }) {
       },
       (error) => own.end({ missing: error.message }),
     );
-    if (!everything || !current.worker) stage({ stage: "fetch", ...counted });
-    else stage({ stage: "start" });
+    stage({ stage: counted.loaded < counted.total ? "fetch" : "start", ...counted });
   });
 }
 

@@ -2,7 +2,7 @@
 // the program; tests/docs/test_slides.py holds it against the programs.
 
 import { load } from "../programs.js";
-import { button, make, Outlet, ready } from "./outlet.js";
+import { button, make, Outlet, ready, reveal } from "./outlet.js";
 import { bounds, shown } from "./watch.js";
 
 const PAUSE = 250; // milliseconds without a change before it runs
@@ -124,6 +124,8 @@ export async function open(program, place, figure) {
   await ready;
   const panel = document.createElement("number-panel");
   await panel.build(program, place, figure);
-  panel.querySelector("input, select").focus({ preventScroll: true });
+  const first = panel.querySelector("input, select");
+  first.focus({ preventScroll: true });
+  reveal(panel, { part: first.closest("label"), block: "start" });
   await panel.run();
 }

@@ -1,6 +1,7 @@
 // What a reader wrote in a lab, as the notebook that the site offers or as a file of the same cells.
 
 import { load } from "../programs.js";
+import { root } from "../run.js";
 
 function save(name, text) {
   const link = Object.assign(document.createElement("a"), { download: name, href: URL.createObjectURL(new Blob([text])) });
@@ -8,10 +9,15 @@ function save(name, text) {
   setTimeout(() => URL.revokeObjectURL(link.href), 1000);
 }
 
+// The library comes from the address that the site was built for. Taken along, it comes from where the site is read.
+function fromHere(text) {
+  const built = text.match(/(https?:[^"\s]*\/)dist\/[^"\s\\]+\.whl/)?.[1];
+  return built ? text.replaceAll(built, root.href) : text;
+}
+
 // The lab's notebook with the reader's text in its exercises.
 async function filled(lab) {
-  const found = await load(`labs/${lab.name}-unsolved.ipynb`);
-  const book = JSON.parse(found);
+  const book = JSON.parse(fromHere(await load(`labs/${lab.name}-unsolved.ipynb`)));
   book.cells.filter((cell) => cell.cell_type === "code").forEach((cell, number) => {
     if (lab.cells[number].tag === "exercise") cell.source = lab.text(number).split(/(?<=\n)/);
   });

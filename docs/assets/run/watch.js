@@ -1,6 +1,6 @@
 // Replays a launch of what the reader ran: it runs once more, recorded, and the page's own stepper shows it.
 
-import { make } from "./outlet.js";
+import { make, reveal } from "./outlet.js";
 
 const MOST_PROGRAMS = 64;
 const MOST_EVENTS = 6000;
@@ -25,6 +25,7 @@ export function replayer() {
 
   async function show(number) {
     const { request, outlet } = given;
+    const since = performance.now();
     const result = await outlet.run("run", { ...request, ...bounds, record: true, launch: number }, { quiet: true });
     if (!result.done) return;
     const { launches, recording, recording_is_partial: partial, error } = result.done;
@@ -39,7 +40,7 @@ export function replayer() {
     const stepper = document.createElement("program-stepper");
     await stepper.replay(trace, Boolean(partial && error));
     figure.append(stepper);
-    figure.scrollIntoView({ block: "nearest" });
+    reveal(figure, { since });
     stepper.querySelector(".stepper")?.focus({ preventScroll: true });
   }
 
