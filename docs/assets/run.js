@@ -98,7 +98,7 @@ function addSlides(program, picture) {
   if (!place || place.dataset.slides !== undefined) return;
   place.dataset.slides = "";
   const open = async () => (await import("./run/sliders.js")).open(program, place, figure);
-  const opener = button("Change the numbers", `Change the numbers of ${program}.py, run it in the page, and replay it`, open);
+  const opener = button("Change the numbers", `Change the numbers of ${program}.py, run it in the page, and watch it`, open);
   opener.className = "bw-slides";
   place.append(" ", opener);
 }
