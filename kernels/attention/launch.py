@@ -195,36 +195,50 @@ def attention_backward(
         return dq.zero_(), dk.zero_(), dv.zero_()
     plan = attention_plan(q, k, q_starts is not None)
     fused = plan.fused and not deterministic and not torch.are_deterministic_algorithms_enabled()
+    rest = (q_starts, k_starts, mask, scale)
     with on_device_of(q):
-        launch_backward(q, k, v, out, lse, dout, dlse, q_starts, k_starts, mask, scale, plan, dq, dk, dv, fused)
+        limit, delta = launch_delta(out, lse, dout, None if dlse is None else dlse.contiguous())
+        total = torch.zeros(q.shape, dtype=torch.float32, device=q.device) if fused else None
+        launch_keys(q, k, v, dout, limit, delta, total, dk, dv, *rest, plan.keys)
+        if total is None:
+            launch_queries(q, k, v, dout, limit, delta, dq, *rest, plan.queries)
+        else:
+            dq.copy_(total)
     return dq, dk, dv
 
 
-def launch_backward(q, k, v, out, lse, dout, dlse, q_starts, k_starts, mask, scale, plan, dq, dk, dv, fused) -> None:
-    (batches, heads, q_length, head), (_, k_heads, k_length, _) = q.shape, k.shape
-    window, constants = constants_of(q, mask, q_length, k_length)
+def launch_delta(out, lse, dout, dlse) -> tuple[torch.Tensor, torch.Tensor]:
+    """Each query's log-sum-exp in powers of two, and what is taken off the gradients of its weights."""
+    batches, heads, q_length, head = out.shape
     limit, delta = torch.empty_like(lse), torch.empty_like(lse)
-    dlse = None if dlse is None else dlse.contiguous()
-    block = max(16, 4096 // constants["WIDTH"])
-    options = {"HEAD": head, "WIDTH": constants["WIDTH"], "BLOCK": block, "num_warps": 4}
-    attention_delta_kernel[(batches * heads * cdiv(q_length, block),)](
+    width = max(16, next_power_of_2(head))
+    options = {"HEAD": head, "WIDTH": width, "BLOCK": max(16, 4096 // width), "num_warps": 4}
+    attention_delta_kernel[(batches * heads * cdiv(q_length, options["BLOCK"]),)](
         out, dout, lse, dlse, delta, limit, *strides_of(out), *strides_of(dout), heads, q_length, **options
     )
-    packed, documents = q_starts is not None, 0 if q_starts is None else q_starts.shape[0] - 1
-    factor = attention_scale(q, scale)
+    return limit, delta
+
+
+def launch_keys(q, k, v, dout, limit, delta, total, dk, dv, q_starts, k_starts, mask, scale, tile) -> None:
+    """Write dK and dV; where `total` is given, also add dQ to it."""
+    (batches, heads, q_length, _), (_, k_heads, k_length, _) = q.shape, k.shape
+    window, constants = constants_of(q, mask, q_length, k_length)
+    documents, factor = 0 if q_starts is None else q_starts.shape[0] - 1, attention_scale(q, scale)
+    strides = [stride for x in (q, k, v, dout, dk, dv) for stride in strides_of(x)]
     sizes = (heads, heads // k_heads, documents, q_length, k_length, *window, factor * LOG2_OF_E, factor)
-    loaded, strides = [q, k, v, dout], [stride for x in (q, k, v, dout) for stride in strides_of(x)]
-    total = torch.zeros(q.shape, dtype=torch.float32, device=q.device) if fused else None
-    block_m, block_n = plan.keys["BLOCK_M"], plan.keys["BLOCK_N"]
-    others = (limit, delta, total, dk, dv, q_starts, k_starts, *strides, *strides_of(dk), *strides_of(dv), *sizes)
-    programs = batches * k_heads * n_tiles(k_length, block_n, k_starts)
-    blocks = (block_m, block_n, block_n, block_m)
-    run_kernel(attention_keys_kernel, programs, plan.keys, loaded, blocks, packed, others, constants)
-    if total is not None:
-        dq.copy_(total)
-        return
-    block_m, block_n = plan.queries["BLOCK_M"], plan.queries["BLOCK_N"]
-    others = (limit, delta, dq, q_starts, k_starts, *strides, *strides_of(dq), *sizes)
-    programs = batches * heads * n_tiles(q_length, block_m, q_starts)
-    blocks = (block_m, block_n, block_n, block_m)
-    run_kernel(attention_queries_kernel, programs, plan.queries, loaded, blocks, packed, others, constants)
+    programs = batches * k_heads * n_tiles(k_length, tile["BLOCK_N"], k_starts)
+    blocks = (tile["BLOCK_M"], tile["BLOCK_N"], tile["BLOCK_N"], tile["BLOCK_M"])
+    others = (limit, delta, total, dk, dv, q_starts, k_starts, *strides, *sizes)
+    run_kernel(attention_keys_kernel, programs, tile, [q, k, v, dout], blocks, q_starts is not None, others, constants)
+
+
+def launch_queries(q, k, v, dout, limit, delta, dq, q_starts, k_starts, mask, scale, tile) -> None:
+    (batches, heads, q_length, _), (_, k_heads, k_length, _) = q.shape, k.shape
+    window, constants = constants_of(q, mask, q_length, k_length)
+    documents, factor = 0 if q_starts is None else q_starts.shape[0] - 1, attention_scale(q, scale)
+    strides = [stride for x in (q, k, v, dout, dq) for stride in strides_of(x)]
+    sizes = (heads, heads // k_heads, documents, q_length, k_length, *window, factor * LOG2_OF_E, factor)
+    programs = batches * heads * n_tiles(q_length, tile["BLOCK_M"], q_starts)
+    blocks = (tile["BLOCK_M"], tile["BLOCK_N"], tile["BLOCK_N"], tile["BLOCK_M"])
+    others = (limit, delta, dq, q_starts, k_starts, *strides, *sizes)
+    run_kernel(attention_queries_kernel, programs, tile, [q, k, v, dout], blocks, q_starts is not None, others, constants)

@@ -1,0 +1,147 @@
+"""Attention: the tiles that ship for each width of a head, with what they load by, and masked as a causal model asks.
+
+What a family of GPUs has tiles for is compiled for the others too: by pointers wherever a family has them, so that bounds hold.
+A test compares the arguments with what is launched. Nothing here imports a kernel: specimens are listed without Triton, too.
+"""
+
+from typing import Any
+
+from scripts.launches import Specimen
+
+FILES = {"forward": "forward.py", "keys": "backward.py", "queries": "backward.py", "split": "split.py"}
+HEADS, K_HEADS, LENGTH = 32, 8, 4096
+NAMES = {
+    "forward": ("q", "k", "v", "out"),
+    "keys": ("q", "k", "v", "dout", "dk", "dv"),
+    "queries": ("q", "k", "v", "dout", "dq"),
+    "split": ("q", "k", "v"),
+}
+
+
+def sizes(kernel: str, dtype: str, head: int, length: int = LENGTH) -> dict[str, Any]:
+    """The arguments that say how long things are and where they lie, for two sequences of causal self-attention."""
+    given: dict[str, Any] = {}
+    for name in NAMES[kernel]:
+        heads = K_HEADS if name in ("k", "v", "dk", "dv") else HEADS
+        given |= {f"{name}_batch_stride": heads * LENGTH * head, f"{name}_head_stride": LENGTH * head, f"{name}_row_stride": head}
+    given |= {"n_heads": HEADS, "group": HEADS // K_HEADS, "q_length": length, "k_length": LENGTH, "left": -1, "right": 0}
+    given |= {"scale": head**-0.5 * 1.4426950408889634, "HAS_LEFT": False, "HAS_RIGHT": True, "LOWER_RIGHT": False}
+    width = max(16, 1 << (head - 1).bit_length())
+    return given | {"HEAD": head, "WIDTH": width, "UPCAST": False, "PRECISION": "ieee"}
+
+
+def walked(
+    kernel: str,
+    dtype: str,
+    head: int,
+    tile: tuple[Any, ...],
+    registers: int = 255,
+    shared: int = 232_448,
+    spills: int = 0,
+    label: str = "",
+    **other: Any,
+) -> Specimen:
+    """A launch of the kernel that walks over keys, or over queries."""
+    block_m, block_n, num_warps, num_stages, loads, *specialize = tile
+    given = sizes(kernel, dtype, head) | {"n_documents": 0, "q_starts_ptr": None, "k_starts_ptr": None}
+    given |= {"BLOCK_M": block_m, "BLOCK_N": block_n, "LOADS": loads}
+    loaded = {"q": block_m, "k": block_n, "v": block_n} | ({} if kernel == "forward" else {"dout": block_m})
+    described = loads == "given"
+    given |= {
+        name: f"tensordesc<{dtype}[1, 1, {rows}, {given['WIDTH']}]>" if described else f"*{dtype}"
+        for name, rows in loaded.items()
+    }
+    if kernel == "forward":
+        given |= {"out_ptr": f"*{dtype}", "lse_ptr": "*fp32", "SPECIALIZE": specialize[0]}
+    else:
+        given |= {"limit_ptr": "*fp32", "delta_ptr": "*fp32", f"d{'k' if kernel == 'keys' else 'q'}_scale": head**-0.5}
+        given |= {"dq_ptr": f"*{dtype}"} if kernel == "queries" else {"dq_ptr": None, "dk_ptr": f"*{dtype}", "dv_ptr": f"*{dtype}"}
+    name = f"{label}{head}-{block_m}x{block_n}-{loads}-{dtype}"
+    options = {"num_warps": num_warps, "num_stages": num_stages}
+    function = f"kernels/attention/{FILES[kernel]}:attention_{kernel}_kernel"
+    return Specimen(function, name, registers, shared, spills, arguments=given | other, options=options)
+
+
+def split(dtype: str, head: int, tile: tuple[int, ...], registers: int = 255, shared: int = 232_448, spills: int = 0) -> Specimen:
+    """A launch for one query of each sequence."""
+    block_m, block_n, num_warps, num_stages = tile
+    given = sizes("split", dtype, head, 1) | {"n_parts": 16, "part_tiles": 4, "BLOCK_M": block_m, "BLOCK_N": block_n}
+    given |= {"q_ptr": f"*{dtype}", "k_ptr": f"*{dtype}", "v_ptr": f"*{dtype}", "part_ptr": "*fp32", "part_lse_ptr": "*fp32"}
+    function = "kernels/attention/split.py:attention_split_kernel"
+    label, options = f"{head}-{block_m}x{block_n}-{dtype}", {"num_warps": num_warps, "num_stages": num_stages}
+    return Specimen(function, label, registers, shared, spills, arguments=given, options=options)
+
+
+def delta(dtype: str, head: int, dlse: bool) -> Specimen:
+    given: dict[str, Any] = {"out_ptr": f"*{dtype}", "dout_ptr": f"*{dtype}"}
+    given |= dict.fromkeys(("lse_ptr", "delta_ptr", "limit_ptr"), "*fp32") | {"dlse_ptr": "*fp32" if dlse else None}
+    for name in ("out", "dout"):
+        given |= {f"{name}_batch_stride": HEADS * LENGTH * head, f"{name}_head_stride": LENGTH * head, f"{name}_row_stride": head}
+    width = max(16, 1 << (head - 1).bit_length())
+    given |= {"n_heads": HEADS, "length": LENGTH, "HEAD": head, "WIDTH": width, "BLOCK": max(16, 4096 // width)}
+    label, options = f"{head}-{'lse-' if dlse else ''}{dtype}", {"num_warps": 4}
+    return Specimen("kernels/attention/backward.py:attention_delta_kernel", label, 128, 4096, arguments=given, options=options)
+
+
+def join(head: int) -> Specimen:
+    given: dict[str, Any] = {"part_ptr": "*fp32", "part_lse_ptr": "*fp32", "out_ptr": "*bf16", "lse_ptr": "*fp32"}
+    given |= {"out_batch_stride": HEADS * head, "out_head_stride": head, "out_row_stride": 256}
+    given |= {"n_heads": HEADS, "q_length": 1, "n_parts": 16, "HEAD": head, "WIDTH": max(16, 1 << (head - 1).bit_length())}
+    function, options = "kernels/attention/split.py:attention_join_kernel", {"num_warps": 4}
+    return Specimen(function, f"{head}", 96, 8192, arguments=given | {"PARTS": 16}, options=options)
+
+
+PACKED: dict[str, Any] = {"q_starts_ptr": "*i32", "k_starts_ptr": "*i32", "n_documents": 9}
+WINDOW: dict[str, Any] = {"HAS_LEFT": True, "left": 1024, "LOWER_RIGHT": True}
+SPECIMENS = [
+    walked("forward", "bf16", 64, (128, 64, 4, 3, "pointers", False)),
+    walked("forward", "bf16", 64, (128, 64, 4, 3, "made", False)),
+    walked("forward", "bf16", 64, (64, 64, 4, 2, "pointers", False)),
+    walked("forward", "bf16", 80, (128, 64, 8, 3, "pointers", False)),
+    walked("forward", "bf16", 128, (128, 64, 8, 3, "pointers", False)),
+    walked("forward", "bf16", 128, (128, 64, 8, 3, "made", False)),
+    walked("forward", "bf16", 128, (128, 64, 8, 3, "given", False)),
+    walked("forward", "bf16", 128, (64, 32, 4, 2, "pointers", False)),
+    walked("forward", "bf16", 128, (128, 64, 8, 3, "made", False), label="packed-", **PACKED),
+    walked("forward", "bf16", 128, (128, 64, 8, 3, "made", False), label="window-", **WINDOW),
+    walked("forward", "bf16", 256, (64, 32, 4, 2, "pointers", False)),
+    walked("forward", "bf16", 256, (128, 64, 8, 2, "made", False)),
+    walked("forward", "bf16", 256, (32, 32, 4, 1, "pointers", False)),
+    walked("forward", "fp32", 64, (64, 32, 4, 1, "pointers", False)),
+    walked("forward", "fp32", 128, (32, 16, 4, 1, "pointers", False)),
+    walked("forward", "fp32", 256, (32, 16, 4, 1, "pointers", False)),
+    walked("keys", "bf16", 64, (64, 64, 4, 2, "pointers")),
+    walked("keys", "bf16", 64, (64, 128, 8, 2, "made")),
+    walked("keys", "bf16", 64, (32, 64, 4, 2, "pointers")),
+    walked("keys", "bf16", 128, (32, 64, 4, 2, "pointers")),
+    walked("keys", "bf16", 128, (32, 32, 4, 2, "pointers")),
+    walked("keys", "bf16", 128, (64, 128, 8, 2, "made")),
+    walked("keys", "bf16", 128, (64, 128, 8, 1, "made")),
+    walked("keys", "bf16", 128, (64, 128, 8, 2, "made"), label="packed-", **PACKED),
+    walked("keys", "bf16", 256, (32, 32, 4, 1, "pointers")),
+    walked("keys", "bf16", 256, (64, 64, 8, 1, "made")),
+    walked("keys", "fp32", 64, (16, 32, 4, 1, "pointers")),
+    walked("keys", "fp32", 256, (16, 16, 4, 1, "pointers")),
+    walked("queries", "bf16", 64, (64, 64, 4, 2, "pointers")),
+    walked("queries", "bf16", 64, (128, 64, 8, 2, "made")),
+    walked("queries", "bf16", 64, (64, 32, 4, 2, "pointers")),
+    walked("queries", "bf16", 128, (64, 32, 4, 2, "pointers")),
+    walked("queries", "bf16", 128, (32, 32, 4, 2, "pointers")),
+    walked("queries", "bf16", 128, (128, 64, 8, 2, "made")),
+    walked("queries", "bf16", 128, (128, 64, 8, 1, "made")),
+    walked("queries", "bf16", 256, (32, 32, 4, 1, "pointers")),
+    walked("queries", "bf16", 256, (64, 64, 8, 1, "made")),
+    walked("queries", "fp32", 64, (32, 16, 4, 1, "pointers")),
+    walked("queries", "fp32", 256, (16, 16, 4, 1, "pointers")),
+    split("bf16", 64, (16, 128, 4, 3)),
+    split("bf16", 128, (16, 64, 4, 3)),
+    split("bf16", 128, (64, 64, 4, 3)),
+    split("bf16", 256, (16, 32, 4, 2)),
+    split("fp32", 64, (16, 32, 4, 1)),
+    split("fp32", 256, (16, 16, 4, 1)),
+    delta("bf16", 128, False),
+    delta("bf16", 80, True),
+    delta("fp32", 256, False),
+    join(128),
+    join(80),
+]
