@@ -106,8 +106,10 @@ def attention_reference(
     is_open = torch.ones_like(ahead, dtype=torch.bool)
     if left is not None:
         is_open &= ahead >= -left
-    if right is not None or is_causal:
-        is_open &= ahead <= (0 if is_causal else right)
+    if is_causal:
+        right = 0
+    if right is not None:
+        is_open &= ahead <= right
     scores = scores.masked_fill(~is_open, -torch.inf)
     lse = scores.logsumexp(-1)
     # Where nothing is open, -inf less -inf would be NaN.

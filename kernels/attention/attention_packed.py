@@ -39,7 +39,8 @@ def attention_packed(
 
     Args:
         q: The queries of all documents, of shape [T, H, D] with D from 1 to 256; float32, float16 or bfloat16. Any strides.
-        k: The keys of all documents, of shape [S, K, D] and of the dtype of `q`; K is H, or divides it where `enable_gqa` says so.
+        k: The keys of all documents, of shape [S, K, D] and of the dtype of `q`; K is H, or divides it where `enable_gqa` says
+            so.
         v: The values, of the shape and dtype of `k`.
         cu_seqlens_q: Where in `q` each document starts, and where the last one ends: 0 first, and no number below the one
             before; int32 or int64. Rows past the end are no document's; they get zeros.
@@ -108,8 +109,7 @@ def attention_packed_reference(
     for (first, last), (k_first, k_last) in zip(
         zip(q_ends, q_ends[1:], strict=False), zip(k_ends, k_ends[1:], strict=False), strict=True
     ):
-        parts = (q[first:last], k[k_first:k_last], v[k_first:k_last])
-        parts = (part.transpose(0, 1).unsqueeze(0) for part in parts)
+        parts = [as_batch(part) for part in (q[first:last], k[k_first:k_last], v[k_first:k_last])]
         found, found_lse = attention_reference(
             *parts, is_causal, scale, enable_gqa, window=window, align=align, return_lse=True
         )

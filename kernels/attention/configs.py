@@ -1,4 +1,4 @@
-"""The tiles that ship for attention, by family of GPU, arithmetic, kernel and width of a head. `kernels.attention.plan` takes one.
+"""The tiles that ship for attention, by family of GPU, arithmetic, kernel and width of a head. `kernels.attention.plan` chooses.
 
 A head's width is the next power of two to its size. BLOCK_M counts queries and BLOCK_N keys, whichever of the two a program
 owns. Tiles come by pointers, or through descriptors that the kernel has `made` or the host has `given`. Tests say that the tiles

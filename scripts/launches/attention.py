@@ -55,8 +55,9 @@ def walked(
         given |= {"out_ptr": f"*{dtype}", "lse_ptr": "*fp32", "SPECIALIZE": specialize[0]}
     else:
         given |= {"limit_ptr": "*fp32", "delta_ptr": "*fp32", f"d{'k' if kernel == 'keys' else 'q'}_scale": head**-0.5}
-        given |= {"dq_ptr": f"*{dtype}"} if kernel == "queries" else {"dq_ptr": None, "dk_ptr": f"*{dtype}", "dv_ptr": f"*{dtype}"}
-    name = f"{label}{head}-{block_m}x{block_n}-{loads}-{dtype}"
+        made = ("dq_ptr",) if kernel == "queries" else ("dk_ptr", "dv_ptr")
+        given |= {"dq_ptr": None} | dict.fromkeys(made, f"*{dtype}")
+    name = f"{label}{head}-{block_m}x{block_n}-{num_warps}-{num_stages}-{loads}-{dtype}"
     options = {"num_warps": num_warps, "num_stages": num_stages}
     function = f"kernels/attention/{FILES[kernel]}:attention_{kernel}_kernel"
     return Specimen(function, name, registers, shared, spills, arguments=given | other, options=options)
@@ -68,7 +69,7 @@ def split(dtype: str, head: int, tile: tuple[int, ...], registers: int = 255, sh
     given = sizes("split", dtype, head, 1) | {"n_parts": 16, "part_tiles": 4, "BLOCK_M": block_m, "BLOCK_N": block_n}
     given |= {"q_ptr": f"*{dtype}", "k_ptr": f"*{dtype}", "v_ptr": f"*{dtype}", "part_ptr": "*fp32", "part_lse_ptr": "*fp32"}
     function = "kernels/attention/split.py:attention_split_kernel"
-    label, options = f"{head}-{block_m}x{block_n}-{dtype}", {"num_warps": num_warps, "num_stages": num_stages}
+    label, options = f"{head}-{block_m}x{block_n}-{num_stages}-{dtype}", {"num_warps": num_warps, "num_stages": num_stages}
     return Specimen(function, label, registers, shared, spills, arguments=given, options=options)
 
 
