@@ -28,7 +28,7 @@ ATTENTION_TILES: dict[str, dict[str, dict[str, Tiles]]] = {
                 128: (128, 64, 8, 3, POINTERS, False),
                 256: (64, 32, 4, 2, POINTERS, False),
             },
-            "keys": {64: (64, 64, 4, 2, POINTERS), 128: (32, 64, 4, 2, POINTERS), 256: (32, 32, 4, 1, POINTERS)},
+            "keys": {64: (32, 64, 4, 2, POINTERS), 128: (32, 32, 4, 2, POINTERS), 256: (32, 32, 4, 1, POINTERS)},
             "queries": {64: (64, 64, 4, 2, POINTERS), 128: (64, 32, 4, 2, POINTERS), 256: (32, 32, 4, 1, POINTERS)},
         },
         "ieee": IEEE,
@@ -36,8 +36,8 @@ ATTENTION_TILES: dict[str, dict[str, dict[str, Tiles]]] = {
     "sm_90": {
         "half": {
             "forward": {64: (128, 64, 4, 3, MADE, False), 128: (128, 64, 8, 3, MADE, False), 256: (128, 64, 8, 2, MADE, False)},
-            "keys": {64: (64, 128, 8, 2, MADE), 128: (64, 128, 8, 2, MADE), 256: (64, 64, 8, 1, MADE)},
-            "queries": {64: (128, 64, 8, 2, MADE), 128: (128, 64, 8, 2, MADE), 256: (64, 64, 8, 1, MADE)},
+            "keys": {64: (64, 128, 8, 2, MADE), 128: (64, 128, 8, 1, MADE), 256: (32, 64, 8, 2, GIVEN)},
+            "queries": {64: (128, 64, 8, 2, MADE), 128: (128, 64, 8, 2, MADE), 256: (64, 64, 8, 2, GIVEN)},
         },
         "ieee": IEEE,
     },

@@ -7,9 +7,12 @@ A test compares the arguments with what is launched. Nothing here imports a kern
 from typing import Any
 
 from scripts.launches import Specimen
+from scripts.launches.matmul import EMULATED
 
 FILES = {"forward": "forward.py", "keys": "backward.py", "queries": "backward.py", "split": "split.py"}
 HEADS, K_HEADS, LENGTH = 32, 8, 4096
+# Two sums of a wide head, as the backward pass keeps, or products without tensor cores, take all registers and a few more.
+SPILLED = 400
 NAMES = {
     "forward": ("q", "k", "v", "out"),
     "keys": ("q", "k", "v", "dout", "dk", "dv"),
@@ -37,12 +40,13 @@ def walked(
     tile: tuple[Any, ...],
     registers: int = 255,
     shared: int = 232_448,
-    spills: int = 0,
+    spills: int = SPILLED,
     label: str = "",
     **other: Any,
 ) -> Specimen:
     """A launch of the kernel that walks over keys, or over queries."""
     block_m, block_n, num_warps, num_stages, loads, *specialize = tile
+    spills = spills if loads == "pointers" else EMULATED
     given = sizes(kernel, dtype, head) | {"n_documents": 0, "q_starts_ptr": None, "k_starts_ptr": None}
     given |= {"BLOCK_M": block_m, "BLOCK_N": block_n, "LOADS": loads}
     loaded = {"q": block_m, "k": block_n, "v": block_n} | ({} if kernel == "forward" else {"dout": block_m})
@@ -63,14 +67,14 @@ def walked(
     return Specimen(function, name, registers, shared, spills, arguments=given | other, options=options)
 
 
-def split(dtype: str, head: int, tile: tuple[int, ...], registers: int = 255, shared: int = 232_448, spills: int = 0) -> Specimen:
+def split(dtype: str, head: int, tile: tuple[int, ...], registers: int = 200, shared: int = 128_000) -> Specimen:
     """A launch for one query of each sequence."""
     block_m, block_n, num_warps, num_stages = tile
     given = sizes("split", dtype, head, 1) | {"n_parts": 16, "part_tiles": 4, "BLOCK_M": block_m, "BLOCK_N": block_n}
     given |= {"q_ptr": f"*{dtype}", "k_ptr": f"*{dtype}", "v_ptr": f"*{dtype}", "part_ptr": "*fp32", "part_lse_ptr": "*fp32"}
     function = "kernels/attention/split.py:attention_split_kernel"
     label, options = f"{head}-{block_m}x{block_n}-{num_stages}-{dtype}", {"num_warps": num_warps, "num_stages": num_stages}
-    return Specimen(function, label, registers, shared, spills, arguments=given, options=options)
+    return Specimen(function, label, registers, shared, 16, arguments=given, options=options)
 
 
 def delta(dtype: str, head: int, dlse: bool) -> Specimen:
@@ -111,16 +115,14 @@ SPECIMENS = [
     walked("forward", "fp32", 64, (64, 32, 4, 1, "pointers", False)),
     walked("forward", "fp32", 128, (32, 16, 4, 1, "pointers", False)),
     walked("forward", "fp32", 256, (32, 16, 4, 1, "pointers", False)),
-    walked("keys", "bf16", 64, (64, 64, 4, 2, "pointers")),
     walked("keys", "bf16", 64, (64, 128, 8, 2, "made")),
     walked("keys", "bf16", 64, (32, 64, 4, 2, "pointers")),
-    walked("keys", "bf16", 128, (32, 64, 4, 2, "pointers")),
     walked("keys", "bf16", 128, (32, 32, 4, 2, "pointers")),
-    walked("keys", "bf16", 128, (64, 128, 8, 2, "made")),
     walked("keys", "bf16", 128, (64, 128, 8, 1, "made")),
-    walked("keys", "bf16", 128, (64, 128, 8, 2, "made"), label="packed-", **PACKED),
+    walked("keys", "bf16", 128, (64, 128, 8, 1, "made"), label="packed-", **PACKED),
     walked("keys", "bf16", 256, (32, 32, 4, 1, "pointers")),
     walked("keys", "bf16", 256, (64, 64, 8, 1, "made")),
+    walked("keys", "bf16", 256, (32, 64, 8, 2, "given")),
     walked("keys", "fp32", 64, (16, 32, 4, 1, "pointers")),
     walked("keys", "fp32", 256, (16, 16, 4, 1, "pointers")),
     walked("queries", "bf16", 64, (64, 64, 4, 2, "pointers")),
@@ -132,6 +134,7 @@ SPECIMENS = [
     walked("queries", "bf16", 128, (128, 64, 8, 1, "made")),
     walked("queries", "bf16", 256, (32, 32, 4, 1, "pointers")),
     walked("queries", "bf16", 256, (64, 64, 8, 1, "made")),
+    walked("queries", "bf16", 256, (64, 64, 8, 2, "given")),
     walked("queries", "fp32", 64, (32, 16, 4, 1, "pointers")),
     walked("queries", "fp32", 256, (16, 16, 4, 1, "pointers")),
     split("bf16", 64, (16, 128, 4, 3)),
