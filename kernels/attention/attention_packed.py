@@ -109,10 +109,11 @@ def attention_packed_reference(
     for (first, last), (k_first, k_last) in zip(
         zip(q_ends, q_ends[1:], strict=False), zip(k_ends, k_ends[1:], strict=False), strict=True
     ):
-        parts = [as_batch(part) for part in (q[first:last], k[k_first:k_last], v[k_first:k_last])]
+        queries, keys, values = q[first:last], k[k_first:k_last], v[k_first:k_last]
+        queries, keys, values = (part.transpose(0, 1).unsqueeze(0) for part in (queries, keys, values))
         found, found_lse = attention_reference(
-            *parts, is_causal, scale, enable_gqa, window=window, align=align, return_lse=True
+            queries, keys, values, is_causal, scale, enable_gqa, window=window, align=align, return_lse=True
         )
-        out = out.index_copy(0, torch.arange(first, last, device=q.device), found[0].transpose(0, 1))
-        lse = lse.index_copy(1, torch.arange(first, last, device=q.device), found_lse[0])
+        out = out.index_copy(0, torch.arange(first, last, device=q.device), found.squeeze(0).transpose(0, 1))
+        lse = lse.index_copy(1, torch.arange(first, last, device=q.device), found_lse.squeeze(0))
     return (out, lse) if return_lse else out

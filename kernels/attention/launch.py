@@ -11,14 +11,12 @@ import torch
 import triton
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from kernels.attention.backward import attention_delta_kernel, attention_keys_kernel, attention_queries_kernel
+from kernels.attention.backward import LOG2_E, attention_delta_kernel, attention_keys_kernel, attention_queries_kernel
 from kernels.attention.forward import attention_forward_kernel
 from kernels.attention.plan import AttentionPlan, attention_plan
 from kernels.attention.split import attention_join_kernel, attention_split_kernel
 from kernels.common.arguments import INTERPRETED, on_device_of
 from kernels.common.sizes import cdiv, next_power_of_2
-
-LOG2_OF_E = 1.4426950408889634
 
 
 class AttentionMask(NamedTuple):
@@ -149,7 +147,7 @@ def launch_forward(q, k, v, out, lse, q_starts, k_starts, mask, scale, tile) -> 
     window, constants = constants_of(q, mask, q_length, k_length)
     documents = 0 if q_starts is None else q_starts.shape[0] - 1
     strides = [stride for x in (q, k, v, out) for stride in strides_of(x)]
-    sizes = (heads, heads // k_heads, documents, q_length, k_length, *window, attention_scale(q, scale) * LOG2_OF_E)
+    sizes = (heads, heads // k_heads, documents, q_length, k_length, *window, attention_scale(q, scale) * LOG2_E.value)
     programs = batches * heads * n_tiles(q_length, tile["BLOCK_M"], q_starts)
     blocks = (tile["BLOCK_M"], tile["BLOCK_N"], tile["BLOCK_N"])
     others = (out, lse, q_starts, k_starts, *strides, *sizes)
@@ -165,7 +163,7 @@ def launch_split(q, k, v, out, lse, mask, scale, plan: AttentionPlan) -> None:
     part_out = torch.empty((batches, heads, q_length, parts, head), dtype=torch.float32, device=q.device)
     part_lse = torch.empty((batches, heads, q_length, parts), dtype=torch.float32, device=q.device)
     strides = [stride for x in (q, k, v) for stride in strides_of(x)]
-    sizes = (heads, group, q_length, k_length, *window, parts, part_tiles, attention_scale(q, scale) * LOG2_OF_E)
+    sizes = (heads, group, q_length, k_length, *window, parts, part_tiles, attention_scale(q, scale) * LOG2_E.value)
     grid = (parts * cdiv(group * q_length, plan.split["BLOCK_M"]) * batches * k_heads,)
     attention_split_kernel[grid](q, k, v, part_out, part_lse, *strides, *sizes, **constants, **plan.split)
     join = {"HEAD": head, "WIDTH": constants["WIDTH"], "PARTS": 16, "num_warps": 4}
@@ -225,7 +223,7 @@ def launch_keys(q, k, v, dout, limit, delta, total, dk, dv, q_starts, k_starts, 
     window, constants = constants_of(q, mask, q_length, k_length)
     documents, factor = 0 if q_starts is None else q_starts.shape[0] - 1, attention_scale(q, scale)
     strides = [stride for x in (q, k, v, dout, dk, dv) for stride in strides_of(x)]
-    sizes = (heads, heads // k_heads, documents, q_length, k_length, *window, factor * LOG2_OF_E, factor)
+    sizes = (heads, heads // k_heads, documents, q_length, k_length, *window, factor * LOG2_E.value, factor)
     programs = batches * k_heads * n_tiles(k_length, tile["BLOCK_N"], k_starts)
     blocks = (tile["BLOCK_M"], tile["BLOCK_N"], tile["BLOCK_N"], tile["BLOCK_M"])
     others = (limit, delta, total, dk, dv, q_starts, k_starts, *strides, *sizes)
@@ -237,7 +235,7 @@ def launch_queries(q, k, v, dout, limit, delta, dq, q_starts, k_starts, mask, sc
     window, constants = constants_of(q, mask, q_length, k_length)
     documents, factor = 0 if q_starts is None else q_starts.shape[0] - 1, attention_scale(q, scale)
     strides = [stride for x in (q, k, v, dout, dq) for stride in strides_of(x)]
-    sizes = (heads, heads // k_heads, documents, q_length, k_length, *window, factor * LOG2_OF_E, factor)
+    sizes = (heads, heads // k_heads, documents, q_length, k_length, *window, factor * LOG2_E.value, factor)
     programs = batches * heads * n_tiles(q_length, tile["BLOCK_M"], q_starts)
     blocks = (tile["BLOCK_M"], tile["BLOCK_N"], tile["BLOCK_N"], tile["BLOCK_M"])
     others = (limit, delta, dq, q_starts, k_starts, *strides, *sizes)
