@@ -148,13 +148,13 @@ def attention_keys_kernel(
     if LOADS == "made":  # of all heads that share the keys; of batches there is one, whose stride does not count
         q = tl.make_tensor_descriptor(
             q + k_head * group * q_head_stride,
-            [1, group, q_length, HEAD],
+            [1, group, tl.maximum(q_length, 1), HEAD],  # a document may be empty, and a descriptor may not
             [q_head_stride, q_head_stride, q_row_stride, 1],
             [1, 1, BLOCK_M, WIDTH],
         )
         dout = tl.make_tensor_descriptor(
             dout + k_head * group * dout_head_stride,
-            [1, group, q_length, HEAD],
+            [1, group, tl.maximum(q_length, 1), HEAD],  # a document may be empty, and a descriptor may not
             [dout_head_stride, dout_head_stride, dout_row_stride, 1],
             [1, 1, BLOCK_M, WIDTH],
         )
@@ -308,8 +308,8 @@ def attention_queries_kernel(
         k += batch * k_batch_stride + k_head * k_head_stride + k_start * k_row_stride
         v += batch * v_batch_stride + k_head * v_head_stride + k_start * v_row_stride
     if LOADS == "made":
-        k = tl.make_tensor_descriptor(k, [k_length, HEAD], [k_row_stride, 1], [BLOCK_N, WIDTH])
-        v = tl.make_tensor_descriptor(v, [k_length, HEAD], [v_row_stride, 1], [BLOCK_N, WIDTH])
+        k = tl.make_tensor_descriptor(k, [tl.maximum(k_length, 1), HEAD], [k_row_stride, 1], [BLOCK_N, WIDTH])
+        v = tl.make_tensor_descriptor(v, [tl.maximum(k_length, 1), HEAD], [v_row_stride, 1], [BLOCK_N, WIDTH])
     OWN: tl.constexpr = "pointers" if LOADS == "made" else LOADS
     b, h, kh = batch.to(tl.int32), head.to(tl.int32), k_head.to(tl.int32)
     queries = attention_rows(q, b, h, first, q_length, q_row_stride, HEAD, WIDTH, BLOCK_M, OWN, False, UPCAST)

@@ -86,10 +86,10 @@ def attention_forward_kernel(
         q += batch * q_batch_stride + head * q_head_stride + q_start * q_row_stride
         k += batch * k_batch_stride + k_head * k_head_stride + k_start * k_row_stride
         v += batch * v_batch_stride + k_head * v_head_stride + k_start * v_row_stride
-    if LOADS == "made":
-        q = tl.make_tensor_descriptor(q, [q_length, HEAD], [q_row_stride, 1], [BLOCK_M, WIDTH])
-        k = tl.make_tensor_descriptor(k, [k_length, HEAD], [k_row_stride, 1], [BLOCK_N, WIDTH])
-        v = tl.make_tensor_descriptor(v, [k_length, HEAD], [v_row_stride, 1], [BLOCK_N, WIDTH])
+    if LOADS == "made":  # a document may be empty, and a descriptor of no rows is an illegal instruction
+        q = tl.make_tensor_descriptor(q, [tl.maximum(q_length, 1), HEAD], [q_row_stride, 1], [BLOCK_M, WIDTH])
+        k = tl.make_tensor_descriptor(k, [tl.maximum(k_length, 1), HEAD], [k_row_stride, 1], [BLOCK_N, WIDTH])
+        v = tl.make_tensor_descriptor(v, [tl.maximum(k_length, 1), HEAD], [v_row_stride, 1], [BLOCK_N, WIDTH])
     b, h, kh = batch.to(tl.int32), head.to(tl.int32), k_head.to(tl.int32)
     queries = attention_rows(q, b, h, first, q_length, q_row_stride, HEAD, WIDTH, BLOCK_M, LOADS, False, UPCAST)
     rows = first + tl.arange(0, BLOCK_M)  # [BLOCK_M]
