@@ -43,8 +43,8 @@ def attention(
             None for all.
         align: Where the diagonal lies if L and S differ: from the `upper_left` corner on, as in PyTorch, or through the
             `lower_right` one, as for queries that follow on keys in a cache.
-        deterministic: Whether gradients have to be the same to the last bit every time. Without it they may be added up in any
-            order where that is faster. So far it is on no GPU, and they are the same either way.
+        deterministic: Whether gradients have to be the same to the last bit every time. They are either way: nothing is added
+            up in an order that changes.
         return_lse: Whether to return the log-sum-exp of each query's scores as well.
 
     Returns:
@@ -77,7 +77,7 @@ def attention(
     check_attention_scale(scale)
     check_flag("deterministic", deterministic)
     check_flag("return_lse", return_lse)
-    out, lse = attention_apply(q, k, v, None, None, mask, scale, deterministic)
+    out, lse = attention_apply(q, k, v, None, None, mask, scale)
     return (out, lse) if return_lse else out
 
 

@@ -52,7 +52,7 @@ def attention_packed(
             None for all.
         align: Where the diagonal of a document lies if it has more keys than queries, or fewer: from its `upper_left` corner on
             or through the `lower_right` one.
-        deterministic: Whether gradients have to be the same to the last bit every time.
+        deterministic: Whether gradients have to be the same to the last bit every time, as they are either way.
         return_lse: Whether to return the log-sum-exp of each query's scores as well.
 
     Returns:
@@ -83,7 +83,7 @@ def attention_packed(
     check_flag("deterministic", deterministic)
     check_flag("return_lse", return_lse)
     starts = cu_seqlens_q.contiguous(), cu_seqlens_k.contiguous()
-    out, lse = attention_apply(as_batch(q), as_batch(k), as_batch(v), *starts, mask, scale, deterministic)
+    out, lse = attention_apply(as_batch(q), as_batch(k), as_batch(v), *starts, mask, scale)
     out = out.squeeze(0).transpose(0, 1)
     return (out, lse.squeeze(0)) if return_lse else out
 

@@ -5,8 +5,8 @@ With P the weights, dP = dO Vᵀ, and D a query's sum of dO times O, less the gr
     dV = Pᵀ dO,    dS = P * (dP - D),    dQ = dS K scale,    dK = dSᵀ Q scale
 
 One kernel owns keys and walks over the queries of every head that shares them, the other owns queries and walks over keys. So no
-two programs add to one number, and the sums are the same to the last bit every time. It costs two of the seven products: fused,
-the first kernel adds its part of dQ in memory, in whatever order programs get there, and the second one is not launched.
+two programs add to one number, and the sums are the same to the last bit every time. It costs two of seven products, which both
+compute; adding dQ up in memory with atomics, in one kernel, was slower wherever it was tried.
 
 Source: T. Dao and others, "FlashAttention", arXiv:2205.14135 and arXiv:2307.08691.
 """
@@ -73,7 +73,7 @@ def attention_keys_step(k, v, q, dout, limit, delta, dk, dv, scale, is_open, PRE
     dweights = tl.dot(v, dout.T, input_precision=PRECISION)  # [BLOCK_N, BLOCK_M]
     dscores = (weights * (dweights - delta[None, :])).to(q.dtype)
     dk = tl.dot(dscores, q, dk, input_precision=PRECISION)  # [BLOCK_N, WIDTH]
-    return dk, dv, dscores
+    return dk, dv
 # --8<-- [end:keys_step]
 
 
@@ -86,7 +86,6 @@ def attention_keys_kernel(
     dout,
     limit_ptr,
     delta_ptr,
-    dq_ptr,
     dk_ptr,
     dv_ptr,
     q_starts_ptr,
@@ -168,8 +167,6 @@ def attention_keys_kernel(
     dv = tl.zeros([BLOCK_N, WIDTH], tl.float32)
     last = tl.minimum(first + BLOCK_N, k_length) - 1
     begin, plain_begin, plain_end, end = attention_range(first, last, q_length, -high, -low, HAS_RIGHT, HAS_LEFT, BLOCK_M)
-    if dq_ptr is not None:  # keys past the end, whose weights may be infinite, must not reach a query
-        plain_end = tl.where(first + BLOCK_N > k_length, plain_begin, plain_end)
     for member in range(group):
         head = k_head * group + member
         at = (batch * n_heads + head) * all_queries + q_start
@@ -188,9 +185,7 @@ def attention_keys_kernel(
             )
             columns = start + tl.arange(0, BLOCK_M)  # [BLOCK_M]
             limit, delta = tl.load(limits + columns), tl.load(deltas + columns)
-            dk, dv, dscores = attention_keys_step(keys, values, queries, douts, limit, delta, dk, dv, scale, None, PRECISION)
-            if dq_ptr is not None:
-                attention_add_dq(dq_ptr + at * HEAD, dscores, keys, columns, q_length, dk_scale, HEAD, WIDTH, PRECISION)
+            dk, dv = attention_keys_step(keys, values, queries, douts, limit, delta, dk, dv, scale, None, PRECISION)
         for tile in tl.range(begin, end - (plain_end - plain_begin)):
             start = tl.where(tile < plain_begin, tile, tile + plain_end - plain_begin) * BLOCK_M
             queries = attention_rows(
@@ -204,11 +199,7 @@ def attention_keys_kernel(
             limit = tl.load(limits + columns, mask=columns < q_length, other=float("inf"))
             delta = tl.load(deltas + columns, mask=columns < q_length, other=0.0)
             is_open = attention_open(columns[None, :], rows[:, None], k_length, low, high, HAS_LEFT, HAS_RIGHT)
-            dk, dv, dscores = attention_keys_step(
-                keys, values, queries, douts, limit, delta, dk, dv, scale, is_open, PRECISION
-            )
-            if dq_ptr is not None:
-                attention_add_dq(dq_ptr + at * HEAD, dscores, keys, columns, q_length, dk_scale, HEAD, WIDTH, PRECISION)
+            dk, dv = attention_keys_step(keys, values, queries, douts, limit, delta, dk, dv, scale, is_open, PRECISION)
     columns = tl.arange(0, WIDTH)  # [WIDTH]
     mask = (rows < k_length)[:, None] & ((columns < HEAD) | (HEAD == WIDTH))[None, :]  # [BLOCK_N, WIDTH]
     dk_ptr += batch * dk_batch_stride + k_head * dk_head_stride + k_start * dk_row_stride
@@ -217,19 +208,6 @@ def attention_keys_kernel(
     tl.store(dk_ptr + rows * dk_row_stride + columns[None, :], dk * dk_scale, mask=mask)
     tl.store(dv_ptr + rows * dv_row_stride + columns[None, :], dv, mask=mask)
 # --8<-- [end:keys]
-
-
-# --8<-- [start:fused]
-@triton.jit
-def attention_add_dq(
-    dq_ptr, dscores, keys, rows, q_length, scale, HEAD: tl.constexpr, WIDTH: tl.constexpr, PRECISION: tl.constexpr
-):
-    """Add these keys' part of dQ to a contiguous matrix in float32, to which other programs add too."""
-    dq = tl.dot(dscores.T, keys, input_precision=PRECISION) * scale  # [BLOCK_M, WIDTH]
-    columns = tl.arange(0, WIDTH)  # [WIDTH]
-    mask = (rows < q_length)[:, None] & ((columns < HEAD) | (HEAD == WIDTH))[None, :]  # [BLOCK_M, WIDTH]
-    tl.atomic_add(dq_ptr + rows.to(tl.int64)[:, None] * HEAD + columns[None, :], dq, mask=mask, sem="relaxed")
-# --8<-- [end:fused]
 
 
 # --8<-- [start:queries_step]

@@ -6,7 +6,6 @@ compile on each family and fit. Nothing is searched for at run time.
 """
 
 TILE_NAMES = ("BLOCK_M", "BLOCK_N", "num_warps", "num_stages", "LOADS")
-FORWARD_NAMES = (*TILE_NAMES, "SPECIALIZE")
 SPLIT_NAMES = ("BLOCK_M", "BLOCK_N", "num_warps", "num_stages")
 
 # The widest head of an entry: the first that is wide enough is taken.
@@ -16,18 +15,14 @@ POINTERS, MADE, GIVEN = "pointers", "made", "given"
 
 # In exact products of float32 no tensor core takes part.
 IEEE: dict[str, Tiles] = {
-    "forward": {64: (64, 32, 4, 1, POINTERS, False), 256: (32, 16, 4, 1, POINTERS, False)},
+    "forward": {64: (64, 32, 4, 1, POINTERS), 256: (32, 16, 4, 1, POINTERS)},
     "keys": {64: (16, 32, 4, 1, POINTERS), 256: (16, 16, 4, 1, POINTERS)},
     "queries": {64: (32, 16, 4, 1, POINTERS), 256: (16, 16, 4, 1, POINTERS)},
 }
 ATTENTION_TILES: dict[str, dict[str, dict[str, Tiles]]] = {
     "sm_80": {
         "half": {
-            "forward": {
-                64: (128, 64, 4, 3, POINTERS, False),
-                128: (128, 64, 8, 3, POINTERS, False),
-                256: (64, 32, 4, 2, POINTERS, False),
-            },
+            "forward": {64: (128, 64, 4, 3, POINTERS), 128: (128, 64, 8, 3, POINTERS), 256: (64, 32, 4, 2, POINTERS)},
             "keys": {64: (32, 64, 4, 2, POINTERS), 128: (32, 32, 4, 2, POINTERS), 256: (32, 32, 4, 1, POINTERS)},
             "queries": {64: (64, 64, 4, 2, POINTERS), 128: (64, 32, 4, 2, POINTERS), 256: (32, 32, 4, 1, POINTERS)},
         },
@@ -35,15 +30,15 @@ ATTENTION_TILES: dict[str, dict[str, dict[str, Tiles]]] = {
     },
     "sm_90": {
         "half": {
-            "forward": {64: (128, 64, 4, 3, MADE, False), 128: (128, 64, 8, 3, MADE, False), 256: (128, 64, 8, 2, MADE, False)},
-            "keys": {64: (64, 128, 8, 2, MADE), 128: (64, 128, 8, 1, MADE), 256: (32, 64, 8, 2, GIVEN)},
-            "queries": {64: (128, 64, 8, 2, MADE), 128: (128, 64, 8, 2, MADE), 256: (64, 64, 8, 2, GIVEN)},
+            "forward": {64: (64, 128, 4, 2, GIVEN), 128: (64, 64, 4, 3, GIVEN), 256: (128, 64, 8, 2, GIVEN)},
+            "keys": {64: (64, 64, 4, 2, MADE), 128: (64, 64, 4, 2, GIVEN), 256: (64, 64, 8, 2, GIVEN)},
+            "queries": {64: (64, 64, 4, 3, GIVEN), 128: (128, 64, 8, 3, GIVEN), 256: (128, 64, 8, 1, GIVEN)},
         },
         "ieee": IEEE,
     },
     "sm_100": {
         "half": {
-            "forward": {64: (128, 64, 4, 3, MADE, False), 128: (128, 64, 8, 3, MADE, False), 256: (128, 64, 8, 2, MADE, False)},
+            "forward": {64: (128, 64, 4, 3, MADE), 128: (128, 64, 8, 3, MADE), 256: (128, 64, 8, 2, MADE)},
             "keys": {64: (64, 128, 8, 2, MADE), 128: (64, 128, 8, 1, MADE), 256: (64, 64, 8, 1, MADE)},
             "queries": {64: (128, 64, 8, 2, MADE), 128: (128, 64, 8, 1, MADE), 256: (64, 64, 8, 1, MADE)},
         },
@@ -51,11 +46,7 @@ ATTENTION_TILES: dict[str, dict[str, dict[str, Tiles]]] = {
     },
     "default": {
         "half": {
-            "forward": {
-                64: (64, 64, 4, 2, POINTERS, False),
-                128: (64, 32, 4, 2, POINTERS, False),
-                256: (32, 32, 4, 1, POINTERS, False),
-            },
+            "forward": {64: (64, 64, 4, 2, POINTERS), 128: (64, 32, 4, 2, POINTERS), 256: (32, 32, 4, 1, POINTERS)},
             "keys": {64: (32, 64, 4, 2, POINTERS), 128: (32, 32, 4, 2, POINTERS), 256: (32, 32, 4, 1, POINTERS)},
             "queries": {64: (64, 32, 4, 2, POINTERS), 128: (32, 32, 4, 2, POINTERS), 256: (32, 32, 4, 1, POINTERS)},
         },
@@ -67,5 +58,3 @@ SPLIT_TILES: dict[str, Tiles] = {
     "half": {64: (64, 128, 4, 3), 128: (64, 64, 4, 3), 256: (64, 32, 4, 2)},
     "ieee": {64: (32, 32, 4, 1), 256: (16, 16, 4, 1)},
 }
-# Families where the first kernel of the backward pass may add to dQ in memory, unless the gradient is to be deterministic.
-FUSED: dict[str, tuple[int, ...]] = {"sm_80": (), "sm_90": (), "sm_100": (), "default": ()}

@@ -69,7 +69,6 @@ def attention_forward_kernel(
     BLOCK_M: tl.constexpr,
     BLOCK_N: tl.constexpr,
     LOADS: tl.constexpr,
-    SPECIALIZE: tl.constexpr,
     UPCAST: tl.constexpr,
     PRECISION: tl.constexpr,
 ):
@@ -98,15 +97,12 @@ def attention_forward_kernel(
     total = tl.zeros([BLOCK_M], tl.float32)
     last = tl.minimum(first + BLOCK_M, q_length) - 1
     begin, plain_begin, plain_end, end = attention_range(first, last, k_length, low, high, HAS_LEFT, HAS_RIGHT, BLOCK_N)
-    if SPECIALIZE:  # one loop, which Triton divides among warps that load and warps that compute
-        plain_begin, plain_end = begin, begin
-    else:
-        for tile in tl.range(plain_begin, plain_end):
-            start = tile * BLOCK_N
-            keys = attention_rows(k, b, kh, start, k_length, k_row_stride, HEAD, WIDTH, BLOCK_N, LOADS, True, UPCAST)
-            values = attention_rows(v, b, kh, start, k_length, v_row_stride, HEAD, WIDTH, BLOCK_N, LOADS, True, UPCAST)
-            out, peak, total = attention_step(queries, keys, values, out, peak, total, scale, None, PRECISION)
-    for tile in tl.range(begin, end - (plain_end - plain_begin), warp_specialize=SPECIALIZE):
+    for tile in tl.range(plain_begin, plain_end):
+        start = tile * BLOCK_N
+        keys = attention_rows(k, b, kh, start, k_length, k_row_stride, HEAD, WIDTH, BLOCK_N, LOADS, True, UPCAST)
+        values = attention_rows(v, b, kh, start, k_length, v_row_stride, HEAD, WIDTH, BLOCK_N, LOADS, True, UPCAST)
+        out, peak, total = attention_step(queries, keys, values, out, peak, total, scale, None, PRECISION)
+    for tile in tl.range(begin, end - (plain_end - plain_begin)):
         start = tl.where(tile < plain_begin, tile, tile + plain_end - plain_begin) * BLOCK_N
         keys = attention_rows(k, b, kh, start, k_length, k_row_stride, HEAD, WIDTH, BLOCK_N, LOADS, False, UPCAST)
         values = attention_rows(v, b, kh, start, k_length, v_row_stride, HEAD, WIDTH, BLOCK_N, LOADS, False, UPCAST)

@@ -108,8 +108,6 @@ def run_kernel(
     if loads == "given":
         given = [described(x, rows, constants["WIDTH"]) for x, rows in zip(loaded, blocks, strict=True)]
     options = constants | tile | {"LOADS": loads}
-    if "SPECIALIZE" in tile:
-        options["SPECIALIZE"] = tile["SPECIALIZE"] and loads == "made"
     if loads == "made" and not INTERPRETED:
         with_scratch(lambda: kernel[(programs,)](*given, *others, **options))
     else:
@@ -184,7 +182,6 @@ def attention_backward(
     k_starts: torch.Tensor | None,
     mask: AttentionMask,
     scale: float | None,
-    deterministic: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """The gradients of queries, keys and values."""
     q, k, v, out, dout = (side_by_side(x) for x in (q, k, v, out, dout))
@@ -192,16 +189,11 @@ def attention_backward(
     if not q.numel() or not k.numel():
         return dq.zero_(), dk.zero_(), dv.zero_()
     plan = attention_plan(q, k, q_starts is not None)
-    fused = plan.fused and not deterministic and not torch.are_deterministic_algorithms_enabled()
     rest = (q_starts, k_starts, mask, scale)
     with on_device_of(q):
         limit, delta = launch_delta(out, lse, dout, None if dlse is None else dlse.contiguous())
-        total = torch.zeros(q.shape, dtype=torch.float32, device=q.device) if fused else None
-        launch_keys(q, k, v, dout, limit, delta, total, dk, dv, *rest, plan.keys)
-        if total is None:
-            launch_queries(q, k, v, dout, limit, delta, dq, *rest, plan.queries)
-        else:
-            dq.copy_(total)
+        launch_keys(q, k, v, dout, limit, delta, dk, dv, *rest, plan.keys)
+        launch_queries(q, k, v, dout, limit, delta, dq, *rest, plan.queries)
     return dq, dk, dv
 
 
@@ -217,8 +209,7 @@ def launch_delta(out, lse, dout, dlse) -> tuple[torch.Tensor, torch.Tensor]:
     return limit, delta
 
 
-def launch_keys(q, k, v, dout, limit, delta, total, dk, dv, q_starts, k_starts, mask, scale, tile) -> None:
-    """Write dK and dV; where `total` is given, also add dQ to it."""
+def launch_keys(q, k, v, dout, limit, delta, dk, dv, q_starts, k_starts, mask, scale, tile) -> None:
     (batches, heads, q_length, _), (_, k_heads, k_length, _) = q.shape, k.shape
     window, constants = constants_of(q, mask, q_length, k_length)
     documents, factor = 0 if q_starts is None else q_starts.shape[0] - 1, attention_scale(q, scale)
@@ -226,7 +217,7 @@ def launch_keys(q, k, v, dout, limit, delta, total, dk, dv, q_starts, k_starts, 
     sizes = (heads, heads // k_heads, documents, q_length, k_length, *window, factor * LOG2_E.value, factor)
     programs = batches * k_heads * n_tiles(k_length, tile["BLOCK_N"], k_starts)
     blocks = (tile["BLOCK_M"], tile["BLOCK_N"], tile["BLOCK_N"], tile["BLOCK_M"])
-    others = (limit, delta, total, dk, dv, q_starts, k_starts, *strides, *sizes)
+    others = (limit, delta, dk, dv, q_starts, k_starts, *strides, *sizes)
     run_kernel(attention_keys_kernel, programs, tile, [q, k, v, dout], blocks, q_starts is not None, others, constants)
 
 

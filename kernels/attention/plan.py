@@ -6,24 +6,20 @@ from typing import Any
 
 import torch
 
-from kernels.attention.configs import ATTENTION_TILES, FORWARD_NAMES, FUSED, SPLIT_NAMES, SPLIT_TILES, TILE_NAMES, Tiles
+from kernels.attention.configs import ATTENTION_TILES, SPLIT_NAMES, SPLIT_TILES, TILE_NAMES, Tiles
 from kernels.common.sizes import cdiv, next_power_of_2
 from kernels.matmul.plan import matmul_family
 
 
 @dataclass(frozen=True)
 class AttentionPlan:
-    """The launches that serve a call: `forward`, or `split` over `parts` programs a head; and backward `keys` and `queries`.
-
-    Where `fused`, the launch for keys adds to dQ as well, unless the gradient has to be deterministic.
-    """
+    """The launches that serve a call: `forward`, or `split` over `parts` programs a head; and backward `keys` and `queries`."""
 
     forward: dict[str, Any]
     keys: dict[str, Any]
     queries: dict[str, Any]
     split: dict[str, Any]
     parts: int
-    fused: bool
 
 
 # As many queries, with those of all heads that share the keys, are few, and as many keys are worth sharing out.
@@ -49,12 +45,11 @@ def choose_attention_plan(
         programs = n_outer * cdiv(rows, split["BLOCK_M"])
         parts = max(1, min(cdiv(2 * processors, programs), k_length // LEAST_PART))
     return AttentionPlan(
-        tile_for(tiles["forward"], FORWARD_NAMES, width),
+        tile_for(tiles["forward"], TILE_NAMES, width),
         tile_for(tiles["keys"], TILE_NAMES, width),
         tile_for(tiles["queries"], TILE_NAMES, width),
         split,
         parts,
-        width in FUSED[family],
     )
 
 
