@@ -59,6 +59,9 @@ def attention_place(
     length = (end - start).to(tl.int32)
     first = tl.minimum(tile * BLOCK, length).to(tl.int32)
     other_length = tl.where(first < length, other_end - other_start, 0).to(tl.int32)
+    if starts_ptr is not None:  # a descriptor has a row even of nothing, which past the end would be another's memory
+        start = tl.where(length > 0, start, 0)
+        other_start = tl.where(other_length > 0, other_start, 0)
     return outer, first, start, length, other_start, other_length
 # --8<-- [end:document]
 

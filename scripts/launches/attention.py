@@ -1,18 +1,17 @@
 """Attention: the tiles that ship for each width of a head, with what they load by, and masked as a causal model asks.
 
-What a family of GPUs has tiles for is compiled for the others too: by pointers wherever a family has them, so that bounds hold.
+What a family of GPUs has tiles for is compiled for the others too. So the bounds of a tile for Hopper are those of Ampere, which
+spills where it has no descriptors, or of Blackwell, which would need more shared memory than it has. Documents in one row take
+`made` descriptors where a tile's are `given`, and what is not aligned takes pointers.
 A test compares the arguments with what is launched. Nothing here imports a kernel: specimens are listed without Triton, too.
 """
 
 from typing import Any
 
 from scripts.launches import Specimen
-from scripts.launches.matmul import EMULATED
 
 FILES = {"forward": "forward.py", "keys": "backward.py", "queries": "backward.py", "split": "split.py"}
 HEADS, K_HEADS, LENGTH = 32, 8, 4096
-# Two sums of a wide head, as the backward pass keeps, or products without tensor cores, take all registers and a few more.
-SPILLED = 400
 NAMES = {
     "forward": ("q", "k", "v", "out"),
     "keys": ("q", "k", "v", "dout", "dk", "dv"),
@@ -38,15 +37,14 @@ def walked(
     dtype: str,
     head: int,
     tile: tuple[Any, ...],
-    registers: int = 255,
-    shared: int = 232_448,
-    spills: int = SPILLED,
+    registers: int,
+    shared: int,
+    spills: int,
     label: str = "",
     **other: Any,
 ) -> Specimen:
     """A launch of the kernel that walks over keys, or over queries."""
-    block_m, block_n, num_warps, num_stages, loads, *specialize = tile
-    spills = spills if loads == "pointers" else EMULATED
+    block_m, block_n, num_warps, num_stages, loads = tile
     given = sizes(kernel, dtype, head) | {"n_documents": 0, "q_starts_ptr": None, "k_starts_ptr": None}
     given |= {"BLOCK_M": block_m, "BLOCK_N": block_n, "LOADS": loads}
     loaded = {"q": block_m, "k": block_n, "v": block_n} | ({} if kernel == "forward" else {"dout": block_m})
@@ -56,11 +54,11 @@ def walked(
         for name, rows in loaded.items()
     }
     if kernel == "forward":
-        given |= {"out_ptr": f"*{dtype}", "lse_ptr": "*fp32", "SPECIALIZE": specialize[0]}
+        given |= {"out_ptr": f"*{dtype}", "lse_ptr": "*fp32"}
     else:
         given |= {"limit_ptr": "*fp32", "delta_ptr": "*fp32", f"d{'k' if kernel == 'keys' else 'q'}_scale": head**-0.5}
         made = ("dq_ptr",) if kernel == "queries" else ("dk_ptr", "dv_ptr")
-        given |= {"dq_ptr": None} | dict.fromkeys(made, f"*{dtype}")
+        given |= dict.fromkeys(made, f"*{dtype}")
     name = f"{label}{head}-{block_m}x{block_n}-{num_warps}-{num_stages}-{loads}-{dtype}"
     options = {"num_warps": num_warps, "num_stages": num_stages}
     function = f"kernels/attention/{FILES[kernel]}:attention_{kernel}_kernel"
@@ -99,44 +97,56 @@ def join(head: int) -> Specimen:
 PACKED: dict[str, Any] = {"q_starts_ptr": "*i32", "k_starts_ptr": "*i32", "n_documents": 9}
 WINDOW: dict[str, Any] = {"HAS_LEFT": True, "left": 1024, "LOWER_RIGHT": True}
 SPECIMENS = [
-    walked("forward", "bf16", 64, (128, 64, 4, 3, "pointers", False)),
-    walked("forward", "bf16", 64, (128, 64, 4, 3, "made", False)),
-    walked("forward", "bf16", 64, (64, 64, 4, 2, "pointers", False)),
-    walked("forward", "bf16", 80, (128, 64, 8, 3, "pointers", False)),
-    walked("forward", "bf16", 128, (128, 64, 8, 3, "pointers", False)),
-    walked("forward", "bf16", 128, (128, 64, 8, 3, "made", False)),
-    walked("forward", "bf16", 128, (128, 64, 8, 3, "given", False)),
-    walked("forward", "bf16", 128, (64, 32, 4, 2, "pointers", False)),
-    walked("forward", "bf16", 128, (128, 64, 8, 3, "made", False), label="packed-", **PACKED),
-    walked("forward", "bf16", 128, (128, 64, 8, 3, "made", False), label="window-", **WINDOW),
-    walked("forward", "bf16", 256, (64, 32, 4, 2, "pointers", False)),
-    walked("forward", "bf16", 256, (128, 64, 8, 2, "made", False)),
-    walked("forward", "bf16", 256, (32, 32, 4, 1, "pointers", False)),
-    walked("forward", "fp32", 64, (64, 32, 4, 1, "pointers", False)),
-    walked("forward", "fp32", 128, (32, 16, 4, 1, "pointers", False)),
-    walked("forward", "fp32", 256, (32, 16, 4, 1, "pointers", False)),
-    walked("keys", "bf16", 64, (64, 128, 8, 2, "made")),
-    walked("keys", "bf16", 64, (32, 64, 4, 2, "pointers")),
-    walked("keys", "bf16", 128, (32, 32, 4, 2, "pointers")),
-    walked("keys", "bf16", 128, (64, 128, 8, 1, "made")),
-    walked("keys", "bf16", 128, (64, 128, 8, 1, "made"), label="packed-", **PACKED),
-    walked("keys", "bf16", 256, (32, 32, 4, 1, "pointers")),
-    walked("keys", "bf16", 256, (64, 64, 8, 1, "made")),
-    walked("keys", "bf16", 256, (32, 64, 8, 2, "given")),
-    walked("keys", "fp32", 64, (16, 32, 4, 1, "pointers")),
-    walked("keys", "fp32", 256, (16, 16, 4, 1, "pointers")),
-    walked("queries", "bf16", 64, (64, 64, 4, 2, "pointers")),
-    walked("queries", "bf16", 64, (128, 64, 8, 2, "made")),
-    walked("queries", "bf16", 64, (64, 32, 4, 2, "pointers")),
-    walked("queries", "bf16", 128, (64, 32, 4, 2, "pointers")),
-    walked("queries", "bf16", 128, (32, 32, 4, 2, "pointers")),
-    walked("queries", "bf16", 128, (128, 64, 8, 2, "made")),
-    walked("queries", "bf16", 128, (128, 64, 8, 1, "made")),
-    walked("queries", "bf16", 256, (32, 32, 4, 1, "pointers")),
-    walked("queries", "bf16", 256, (64, 64, 8, 1, "made")),
-    walked("queries", "bf16", 256, (64, 64, 8, 2, "given")),
-    walked("queries", "fp32", 64, (32, 16, 4, 1, "pointers")),
-    walked("queries", "fp32", 256, (16, 16, 4, 1, "pointers")),
+    walked("forward", "bf16", 64, (128, 64, 4, 3, "pointers"), 255, 74_000, 0),
+    walked("forward", "bf16", 64, (128, 64, 4, 3, "made"), 255, 74_000, 0),
+    walked("forward", "bf16", 64, (64, 64, 4, 2, "pointers"), 184, 47_000, 0),
+    walked("forward", "bf16", 64, (64, 128, 4, 2, "given"), 255, 83_000, 448),
+    walked("forward", "bf16", 64, (64, 128, 4, 2, "made"), 255, 83_000, 0, "packed-", **PACKED),
+    walked("forward", "bf16", 80, (128, 64, 8, 3, "pointers"), 255, 146_000, 48),
+    walked("forward", "bf16", 128, (128, 64, 8, 3, "pointers"), 255, 146_000, 0),
+    walked("forward", "bf16", 128, (128, 64, 8, 3, "made"), 240, 146_000, 0),
+    walked("forward", "bf16", 128, (64, 32, 4, 2, "pointers"), 240, 55_000, 0),
+    walked("forward", "bf16", 128, (64, 64, 4, 3, "given"), 255, 128_000, 112),
+    walked("forward", "bf16", 128, (64, 64, 4, 3, "given"), 255, 128_000, 192, "window-", **WINDOW),
+    walked("forward", "bf16", 128, (64, 64, 4, 3, "made"), 255, 128_000, 0, "packed-", **PACKED),
+    walked("forward", "bf16", 256, (64, 32, 4, 2, "pointers"), 255, 109_000, 80),
+    walked("forward", "bf16", 256, (32, 32, 4, 1, "pointers"), 232, 39_000, 0),
+    walked("forward", "bf16", 256, (128, 64, 8, 2, "made"), 255, 217_000, 72),
+    walked("forward", "bf16", 256, (128, 64, 8, 2, "given"), 255, 217_000, 488),
+    walked("forward", "bf16", 256, (128, 64, 8, 2, "made"), 255, 217_000, 72, "packed-", **PACKED),
+    walked("forward", "fp32", 64, (64, 32, 4, 1, "pointers"), 255, 37_000, 280),
+    walked("forward", "fp32", 128, (32, 16, 4, 1, "pointers"), 255, 37_000, 200),
+    walked("forward", "fp32", 256, (32, 16, 4, 1, "pointers"), 232, 73_000, 0),
+    walked("keys", "bf16", 64, (32, 64, 4, 2, "pointers"), 255, 47_000, 72),
+    walked("keys", "bf16", 64, (64, 64, 4, 2, "made"), 255, 74_000, 584),
+    walked("keys", "bf16", 64, (64, 128, 8, 2, "made"), 255, 92_000, 584),
+    walked("keys", "bf16", 128, (32, 32, 4, 2, "pointers"), 255, 39_000, 0),
+    walked("keys", "bf16", 128, (64, 128, 8, 1, "made"), 255, 109_000, 7888),
+    walked("keys", "bf16", 128, (64, 64, 4, 2, "given"), 255, 146_000, 1016),
+    walked("keys", "bf16", 128, (64, 64, 4, 2, "made"), 255, 146_000, 512, "packed-", **PACKED),
+    walked("keys", "bf16", 256, (32, 32, 4, 1, "pointers"), 255, 91_000, 80),
+    walked("keys", "bf16", 256, (64, 64, 8, 1, "made"), 255, 145_000, 384),
+    walked("keys", "bf16", 256, (64, 64, 8, 2, "given"), 255, 290_000, 992),
+    walked("keys", "bf16", 256, (64, 64, 8, 2, "made"), 255, 290_000, 864, "packed-", **PACKED),
+    walked("keys", "bf16", 256, (64, 64, 8, 2, "pointers"), 255, 290_000, 1720),
+    walked("keys", "fp32", 64, (16, 32, 4, 1, "pointers"), 168, 30_000, 32),
+    walked("keys", "fp32", 256, (16, 16, 4, 1, "pointers"), 192, 74_000, 48),
+    walked("queries", "bf16", 64, (64, 64, 4, 2, "pointers"), 255, 65_000, 0),
+    walked("queries", "bf16", 64, (64, 32, 4, 2, "pointers"), 200, 42_000, 0),
+    walked("queries", "bf16", 64, (128, 64, 8, 2, "made"), 255, 83_000, 0),
+    walked("queries", "bf16", 64, (64, 64, 4, 3, "given"), 255, 83_000, 648),
+    walked("queries", "bf16", 64, (64, 64, 4, 3, "made"), 200, 83_000, 0, "packed-", **PACKED),
+    walked("queries", "bf16", 128, (64, 32, 4, 2, "pointers"), 248, 83_000, 0),
+    walked("queries", "bf16", 128, (32, 32, 4, 2, "pointers"), 184, 39_000, 0),
+    walked("queries", "bf16", 128, (128, 64, 8, 1, "made"), 255, 109_000, 504),
+    walked("queries", "bf16", 128, (128, 64, 8, 3, "given"), 208, 200_000, 5424),
+    walked("queries", "bf16", 128, (128, 64, 8, 3, "made"), 255, 200_000, 16, "packed-", **PACKED),
+    walked("queries", "bf16", 256, (32, 32, 4, 1, "pointers"), 240, 73_000, 0),
+    walked("queries", "bf16", 256, (64, 64, 8, 1, "made"), 255, 145_000, 448),
+    walked("queries", "bf16", 256, (128, 64, 8, 1, "given"), 255, 217_000, 2272),
+    walked("queries", "bf16", 256, (128, 64, 8, 1, "made"), 255, 217_000, 232, "packed-", **PACKED),
+    walked("queries", "fp32", 64, (32, 16, 4, 1, "pointers"), 104, 28_000, 0),
+    walked("queries", "fp32", 256, (16, 16, 4, 1, "pointers"), 160, 73_000, 0),
     split("bf16", 64, (16, 128, 4, 3)),
     split("bf16", 128, (16, 64, 4, 3)),
     split("bf16", 128, (64, 64, 4, 3)),
