@@ -9,6 +9,8 @@ from kernels.activations.geglu import geglu
 from kernels.activations.gelu import gelu
 from kernels.activations.swiglu import swiglu
 from kernels.add import add
+from kernels.attention.attention import attention
+from kernels.attention.attention_packed import attention_packed
 from kernels.cross_entropy.cross_entropy import cross_entropy
 from kernels.dropout.dropout import dropout
 from kernels.layer_norm_linear import layer_norm_linear
@@ -26,6 +28,8 @@ from kernels.softmax.softmax import softmax
 
 __all__ = [
     "add",
+    "attention",
+    "attention_packed",
     "cross_entropy",
     "dropout",
     "geglu",

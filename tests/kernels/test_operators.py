@@ -32,6 +32,10 @@ def classes(*shape):
     return (torch.arange(torch.Size(shape).numel()) % 7).reshape(shape).to(plain(1).device)
 
 
+def starts(*rows):
+    return torch.tensor(rows, dtype=torch.int32, device=plain(1).device)
+
+
 def eight(*shape, seed=0):
     return plain(*shape, seed=seed).to(torch.float8_e4m3fn)
 
@@ -41,6 +45,15 @@ CASES = {
         lambda: (leaf(5, 7), leaf(5, 7, seed=1)),
         lambda: (leaf(4, 1, dtype=DTYPE), leaf(6, seed=1)),
         lambda: (leaf(6, 5).mT, leaf(6, 5, seed=1).mT),
+    ],
+    "attention": [
+        lambda: (leaf(1, 2, 5, 16), leaf(1, 2, 5, 16, seed=1), leaf(1, 2, 5, 16, seed=2), True),
+        lambda: (leaf(5, 1, 2, 16, dtype=DTYPE).permute(1, 2, 0, 3), *(leaf(1, 1, 7, 16, dtype=DTYPE, seed=s) for s in (1, 2)),
+                 False, -0.5, True),
+    ],
+    "attention_packed": [
+        lambda: (leaf(9, 2, 16), leaf(9, 2, 16, seed=1), leaf(9, 2, 16, seed=2), starts(0, 3, 9), starts(0, 3, 9), True),
+        lambda: (plain(9, 2, 16), plain(8, 1, 16), plain(8, 1, 16, seed=2), starts(0, 3), starts(0, 8), False, None, True),
     ],
     "cross_entropy": [
         lambda: (leaf(6, 9), classes(6)),
@@ -151,7 +164,7 @@ def test_compiles_into_one_graph_with_equal_results(name, make):
 @pytest.mark.parametrize("name, make", EACH)
 def test_opcheck(name, make):
     calls = recorded_calls(name, make())
-    assert calls[0][0].__name__.split(".")[0] in (name, "norm", "gated_unit", "max_along")
+    assert calls[0][0].__name__.split(".")[0] in (name, "norm", "gated_unit", "max_along", "attention")
     for function, arguments in calls:
         # Leaves again: what the function made of its arguments on the way belongs to a graph already.
         first = function is calls[0][0]

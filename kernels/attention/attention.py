@@ -1,0 +1,118 @@
+"""Attention: each query takes a mean of the values, weighed by the softmax of its products with the keys.
+
+    out[i] = sum_j w[i, j] v[j],    w[i, j] = exp(scale q[i] . k[j] - lse[i]),    lse[i] = log sum_j exp(scale q[i] . k[j])
+
+The sums go over the keys that are open to query i. The matrix of weights never is in memory, so bytes grow with the length, and
+only flops with its square. For L queries and S keys in heads of D numbers of e bytes, the forward pass reads (L + 2S) De bytes a
+head and writes LDe, and does 4LSD floating-point operations, about half of that where causal; the backward pass does 10LSD,
+computing the weights again. Long sequences are bound by the tensor cores, a few queries over many keys by the memory.
+
+Source: T. Dao, "FlashAttention-2", arXiv:2307.08691.
+"""
+
+import torch
+
+from kernels.attention.arguments import attention_mask, check_attention, check_attention_scale, check_flag
+from kernels.attention.gradient import attention_apply
+
+
+def attention(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    window: tuple[int | None, int | None] | None = None,
+    align: str = "upper_left",
+    deterministic: bool = False,
+    return_lse: bool = False,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+    """Attention of queries to keys and values, as `torch.nn.functional.scaled_dot_product_attention`, without a mask in memory.
+
+    Args:
+        q: The queries, of shape [B, H, L, D] with D from 1 to 256; float32, float16 or bfloat16. Any strides: for queries of
+            shape [B, L, H, D], pass `q.transpose(1, 2)`, and nothing is copied.
+        k: The keys, of shape [B, K, S, D] and of the dtype of `q`; K is H, or divides it where `enable_gqa` says so.
+        v: The values, of the shape and dtype of `k`.
+        is_causal: Whether a query sees no key past the diagonal: `window` with 0 on its right.
+        scale: What products are multiplied with; 1 / sqrt(D) unless given.
+        enable_gqa: Whether H / K neighboring heads of queries may share one of keys and values.
+        window: How many keys before and after the diagonal a query sees besides the one on it, each a number from 0 on, or
+            None for all.
+        align: Where the diagonal lies if L and S differ: from the `upper_left` corner on, as in PyTorch, or through the
+            `lower_right` one, as for queries that follow on keys in a cache.
+        deterministic: Whether gradients have to be the same to the last bit every time. They are either way: nothing is added
+            up in an order that changes.
+        return_lse: Whether to return the log-sum-exp of each query's scores as well.
+
+    Returns:
+        The output, of the shape and dtype of `q`, and of its layout in memory where that fills it. With `return_lse` also the
+            log-sum-exp, of shape [B, H, L] in float32. A query without an open key gets zeros, where PyTorch gives NaN for a
+            mask that is all False, and a log-sum-exp of -inf.
+
+    Raises:
+        TypeError: An argument is of another type, or the dtypes of the tensors differ.
+        ValueError: The shapes do not fit together, a head or a sequence is too long, the devices differ, `window`, `align` or
+            `scale` is out of range, or a CPU tensor came while Triton's interpreter is off.
+
+    Differentiable once, the log-sum-exp included; a second derivative is refused. Sums are in float32, and weights are rounded
+    to the dtype of `v` before they weigh it. float32 is multiplied exactly, without tensor cores. A NaN in a key reaches the
+    queries that it is open to; one in a value may also reach their neighbors, because zero times NaN is NaN.
+
+    Bytes:
+        (2L + 2S K/H) De a head forward, about three times as many backward, and what the cache does not hold is read again.
+        Tensors whose last dimension does not lie side by side are copied first.
+
+    Flops:
+        4LSD a head forward and 10LSD backward, for causal masks about half; two of seven products backward are done twice, to
+        be deterministic, and not counted.
+
+    Source:
+        T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023 (arXiv:2307.08691).
+    """
+    check_attention(q, k, v, enable_gqa)
+    mask = attention_mask(is_causal, window, align)
+    check_attention_scale(scale)
+    check_flag("deterministic", deterministic)
+    check_flag("return_lse", return_lse)
+    out, lse = attention_apply(q, k, v, None, None, mask, scale)
+    return (out, lse) if return_lse else out
+
+
+def attention_reference(
+    q: torch.Tensor,
+    k: torch.Tensor,
+    v: torch.Tensor,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+    *,
+    window: tuple[int | None, int | None] | None = None,
+    align: str = "upper_left",
+    deterministic: bool = False,
+    return_lse: bool = False,
+) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
+    """The same operation in plain PyTorch, of any dtype: with the matrix of all scores in memory."""
+    group = q.shape[1] // max(k.shape[1], 1)
+    k, v = (x.repeat_interleave(group, 1) for x in (k, v))
+    scores = q @ k.mT * (q.shape[3] ** -0.5 if scale is None else scale)
+    rows, columns = scores.shape[2:]
+    left, right = window or (None, None)
+    ahead = torch.arange(columns, device=q.device) - torch.arange(rows, device=q.device)[:, None]
+    if align == "lower_right":
+        ahead = ahead - (columns - rows)
+    is_open = torch.ones_like(ahead, dtype=torch.bool)
+    if left is not None:
+        is_open &= ahead >= -left
+    if is_causal:
+        right = 0
+    if right is not None:
+        is_open &= ahead <= right
+    scores = scores.masked_fill(~is_open, -torch.inf)
+    lse = scores.logsumexp(-1)
+    # Where nothing is open, -inf less -inf would be NaN.
+    weights = torch.where(is_open, (scores - lse.masked_fill(~is_open.any(-1), 0.0)[..., None]).exp(), 0.0)
+    out = weights.to(v.dtype) @ v
+    return (out, lse) if return_lse else out
