@@ -35,7 +35,8 @@ def programs() -> list[str]:
 
 def reasons() -> dict[str, str]:
     """The programs that print otherwise in the page, or not at all, and why."""
-    lines = (ROOT / "runtime" / "exceptions.tsv").read_text(encoding="utf-8").splitlines()
+    path = ROOT / "runtime" / "exceptions.tsv"
+    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
     return dict(line.split("\t", 1) for line in lines if line and not line.startswith("#"))
 
 
