@@ -6,8 +6,6 @@ from pathlib import Path
 import pytest
 import torch
 
-from runtime import build
-
 
 def needs(what: str) -> pytest.MarkDecorator:
     """Skip a test on a machine without `what`. Each test so marked stands in tests/skips.txt."""
@@ -27,6 +25,8 @@ def need_free_memory(gigabytes: int) -> None:
 
 def need_runtime(what: str) -> Path:
     """The folder of what runs programs in the page, built where it is not. CI has `what` that fetches; others may lack it."""
+    from runtime import build  # here, for the copies of the checkout in which kernels are mutated have no runtime
+
     try:
         return build.build()
     except build.BuildError as error:
