@@ -23,7 +23,7 @@ const near = new IntersectionObserver(
       import(MODULES[target.localName]);
     }
   },
-  { rootMargin: "800px" },
+  { rootMargin: "200px" },
 );
 
 function watch() {
