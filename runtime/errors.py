@@ -10,6 +10,7 @@ from triton.runtime.errors import InterpreterError
 from kernels.labs.diagnose.errors import usual_cause
 
 OUTSIDE = "some lanes own no element. Switch them off, at every load and store: `mask=offsets < n`."
+NO_SUCH_ARRAY = ("array is too big", "Maximum allowed dimension exceeded")  # what NumPy says beyond the addresses of a page
 TOO_LARGE = "the page has less memory than your computer. Take smaller tensors."
 
 
@@ -45,6 +46,8 @@ def chain(error: BaseException) -> list[BaseException]:
 def said(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return f"The program ended with status {error.code}." if isinstance(error.code, int) else str(error.code)
+    if isinstance(error, SyntaxError):
+        return error.msg  # without the file and the line, which stand beside it
     if isinstance(error, RecursionError):
         return "A function calls itself without end."
     if isinstance(error, MemoryError):
@@ -55,6 +58,6 @@ def said(error: BaseException) -> str:
 def hint(error: BaseException, message: str, statement: str) -> str | None:
     if isinstance(error, OutsideOfTensors):
         return OUTSIDE
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or any(words in message for words in NO_SUCH_ARRAY):
         return TOO_LARGE
     return usual_cause(message, statement) or None

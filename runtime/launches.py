@@ -18,6 +18,12 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from runtime.watching import Full, watch
 
+MANY = 10_000  # so many programs take the interpreter seconds
+
+
+def heard(words: str) -> None:
+    """Who listens to what is being run; nobody, where no page does."""
+
 
 class Launches:
     def __init__(self, record: bool, wanted: int, most_programs: int, most_events: int):
@@ -57,6 +63,8 @@ class Launches:
         if self.record and entry["number"] == self.wanted:
             why_not = self.recorded(tensors_of(arguments), grid, launch)
             self.listed[-1].update(recorded=not why_not, why_not=why_not)
+        if grid and math.prod(grid) >= MANY:
+            heard(f"the {math.prod(grid):,} programs of {entry['kernel']}")
         try:
             done = launch()
         finally:

@@ -5,6 +5,9 @@
                                             or all where the runtime itself has
     python runtime/measure.py 'masking/*'   try some, print what came of them, and keep nothing
 
+Where `make site` has laid the runtime into `site/`, two browsers run a program of it as a reader does, and the record keeps how
+long that took: let nothing else run on the machine meanwhile.
+
 A program counts as the same if it prints the lines that its record of docs/baked/cpu has. Any other one must stand in
 exceptions.tsv with its reason. `make runtime` and scripts/prepare.py come first.
 """
@@ -12,11 +15,15 @@ exceptions.tsv with its reason. `make runtime` and scripts/prepare.py come first
 import argparse
 import fnmatch
 import json
+import os
+import shutil
 import statistics
 import subprocess
 import sys
 import threading
 import time
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +42,10 @@ PATIENCE = 120.0  # seconds on the clock, for a machine that has other work
 STOPPED = "Stopped"
 NO_NVCC = "skipped: the CUDA C++ build of"
 RUNS = 50  # of one worker, as in the page
+VISIT = ROOT / "tests" / "browser" / "visit.mjs"
+BROWSERS = {"Chromium": ("chrome", ("chromium", "google-chrome")), "Firefox": ("firefox", ("firefox-esr", "firefox"))}
+VISITED = ("course/first-kernel/", "first_kernel/owners")
+VISITS = 3  # of which the middle one is kept
 
 
 class Worker:
@@ -143,6 +154,46 @@ def sizes(folder: Path) -> dict[str, int]:
     return {name: file["bytes"] for name, file in told["files"].items()}
 
 
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+def visited() -> dict[str, dict[str, Any]]:
+    """How long a reader waits in each browser that is installed, in seconds; nothing where no built site has the runtime."""
+    folder = build.built()
+    if not folder or not (ROOT / "site" / "run" / folder.name).is_dir():
+        print("no site with this runtime in it (make site): the times of browsers are left out")
+        return {}
+    subprocess.run(["npm", "ci", "--silent", "--prefix", str(VISIT.parent)], check=True)
+    found: dict[str, dict[str, Any]] = {}
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=ROOT / "site")) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}/{VISITED[0]}"
+        for name, (engine, commands) in BROWSERS.items():
+            if executable := next(filter(None, map(shutil.which, commands)), None):
+                command = ["node", str(VISIT), engine, executable, address, VISITED[1], "10"]
+                visits = [subprocess.run(command, check=True, capture_output=True, text=True).stdout for _ in range(VISITS)]
+                told = [json.loads(visit) for visit in visits]
+                waits = {
+                    part: round(statistics.median(one[part]["seconds"] for one in told), 2)
+                    for part in ("cold", "warm", "again", "ready")
+                }
+                version = subprocess.run([executable, "--version"], capture_output=True, text=True).stdout.split()
+                found[name] = {"version": next((word for word in version if word[0].isdigit()), ""), **waits}
+                print(f"{name}: {waits}")
+        server.shutdown()
+    return found
+
+
+def waits(code: Code) -> dict[str, Any]:
+    """The times of browsers: those of the record, if they are of this runtime, else measured now."""
+    known = run_here.read() if run_here.RECORD.exists() else {}
+    if known.get("browsers") and known["hash"] == sources.digest_of("runtime", "programs", code):
+        return {name: known[name] for name in ("browsers", "cores")}
+    return {"browsers": visited(), "cores": os.cpu_count()}
+
+
 def keep(found: dict[str, dict[str, Any]], starts: list[float], folder: Path, code: Code) -> None:
     """Write the record, if every program that differs has its reason and no other one has."""
     reasons, differing = exceptions(), {name for name, one in found.items() if not one["same"]}
@@ -159,6 +210,7 @@ def keep(found: dict[str, dict[str, Any]], starts: list[float], folder: Path, co
         "environment": environment(cpu=True),
         "versions": versions,
         "bytes": sizes(folder),
+        **waits(code),
         "start_seconds": round(statistics.median(starts), 2) if starts else run_here.read()["start_seconds"],
         "programs": {name: {**one, "hash": sources.digest_of("program", name, code)} for name, one in sorted(found.items())},
     }

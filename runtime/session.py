@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 import types
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +56,11 @@ def execute(path: Path, namespace: dict[str, Any], source: str) -> dict[str, Any
     except BaseException as error:
         return errors.told(error, str(path))
     return None
+
+
+def listen(heard: Callable[[str], None]) -> None:
+    """Have somebody hear what a run is in, where that takes long."""
+    launches.heard = heard
 
 
 def run(request: str) -> str:

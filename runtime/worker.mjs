@@ -1,7 +1,7 @@
 // The worker of "Run it here": one Pyodide with Triton's interpreter on the stand-ins. The page hands it every file (docs/assets/run/
 // runtime.js), so it asks for nothing over the network, and what a reader types has no way out.
 //
-// In: {files, wasm} once, then {id, kind, request}. Out: {stage: "ready"}, {id, out}, {id, done, memory}, {failed}.
+// In: {files, wasm} once, then {id, kind, request}. Out: {stage: "ready"}, {id, out}, {id, words}, {id, done, memory}, {failed}.
 
 const MOST_OUTPUT = 200_000; // characters of one run that are shown
 const AT_ONCE = 500; // so many writes go to the page as they come, and those after them together, because each message costs
@@ -78,6 +78,7 @@ async function boot({ files, wasm }) {
   python.setStdin({ stdin: () => null });
   python.runPython(`import sys\nsys.path.insert(0, "${ROOM}")`);
   const session = python.pyimport("runtime.session");
+  session.listen((words) => postMessage({ id: running, words }));
   postMessage({ stage: "ready" });
   return { python, session };
 }

@@ -61,6 +61,23 @@ def summary() -> str:
         f"core, {quick} less than a second, and the longest {seconds[-1]:.0f}; measured in Node, "
         f"{record['environment']['measured_at'][:10]}. The first run fetches {first:.1f} MB and the first Edit {editor:.1f} MB "
         "more, and a browser keeps both.</p>\n"
+    ) + waits(record)
+
+
+def waits(record: dict[str, Any]) -> str:
+    """How long a reader waits in each browser that the machine of the record had."""
+    if not record.get("browsers"):
+        return ""
+    columns = {"cold": "first run", "warm": "again", "again": "after Stop, at once", "ready": "after Stop of a long run"}
+    head = "".join(f"<th>{title}</th>" for title in ("browser", *columns.values()))
+    rows = "".join(
+        f"<tr><td>{name} {found['version']}</td>" + "".join(f"<td>{found[part]:.1f} s</td>" for part in columns) + "</tr>"
+        for name, found in record["browsers"].items()
+    )
+    return (
+        f"<p>From the press of a button to the end of a small program, on a machine of {record['cores']} cores that is its own "
+        "server, the middle one of several visits:</p>\n"
+        f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>\n"
     )
 
 

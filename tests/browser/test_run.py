@@ -450,7 +450,7 @@ def test_firefox_runs_it_too(site, runtime):
     assert found, "install Firefox (`apt install firefox-esr`), or name one in FIREFOX"
     here = Path(__file__).parent
     subprocess.run(["npm", "ci", "--silent", "--prefix", str(here)], check=True)
-    command = ["node", str(here / "firefox.mjs"), found, site.url + LESSON, OWNERS]
+    command = ["node", str(here / "visit.mjs"), "firefox", found, site.url + LESSON, OWNERS]
     done = subprocess.run(command, text=True, capture_output=True)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)

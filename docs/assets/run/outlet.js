@@ -43,6 +43,9 @@ export function reveal(place, { part = place, since = Infinity, block = "nearest
   shown.scrollIntoView({ block: fits || part === place ? block : "center", behavior: calm ? "instant" : "smooth" });
 }
 
+// A hint as the checker writes it, where `names` stand between backticks.
+const marked = (words) => words.split("`").map((part, i) => (i % 2 ? make("code", { textContent: part }) : part));
+
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 
 // Put a place for what runs say into `parent`. `busy(on)` is told when one begins and ends, `goTo(line)` what a press on a line does.
@@ -113,13 +116,13 @@ export class Outlet {
     this.count.textContent = count;
   }
 
-  stage({ stage, loaded, total }) {
+  stage({ stage, loaded, total, words = "" }) {
     this.bar.hidden = stage !== "fetch";
     if (stage === "fetch") {
       this.untimed();
       this.say("Loading Python and Triton, this once:", `${megabytes(loaded)} of ${megabytes(total)} MB`);
       Object.assign(this.bar, { max: total, value: loaded });
-    } else this.timed(stage === "start" ? "Starting Python and Triton …" : "Running …");
+    } else this.timed(stage === "start" ? "Starting Python and Triton …" : `Running ${words}…`);
   }
 
   // Words, and after them the seconds since they were first said.
@@ -166,11 +169,11 @@ export class Outlet {
   // An error's line, its words, and what may help.
   explain({ type, message, line, text, frames = [], hint }, where = "") {
     const place = (number) => (this.goTo ? button(`line ${number}`, () => this.goTo(number), { className: "run-line" }) : `line ${number}`);
-    const parts = [make("p", { className: "run-error" }, make("b", { textContent: type }), line || where ? " in " : "", line ? place(line) : "", where, line || where ? ": " : " ", message)];
+    const parts = [make("p", { className: "run-error" }, make("b", { textContent: type }), line || where ? " in " : "", line ? place(line) : "", where, line || where ? ": " : " ", line ? message.replace(`, line ${line},`, ",") : message)];
     if (line && text) parts.push(make("pre", {}, make("code", { textContent: text.trim() })));
     const others = frames.filter(([number]) => number !== line);
     if (others.length) parts.push(make("p", { className: "run-frames" }, "Called from ", ...others.flatMap(([number], i) => [i ? ", " : "", place(number)]), "."));
-    if (hint) parts.push(make("p", { className: "run-hint", textContent: `Usually: ${hint}` }));
+    if (hint) parts.push(make("p", { className: "run-hint" }, "Usually: ", ...marked(hint)));
     this.complain(...parts);
   }
 }

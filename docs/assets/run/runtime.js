@@ -230,6 +230,7 @@ export function run(kind, request, { out, stage }) {
     };
     own.heard = (data) => {
       if (data.out !== undefined) return out(data.out);
+      if (data.words) return stage({ stage: "run", words: `${(own.words = data.words)} ` });
       if (data.broke) return own.end({ broke: data.broke }, true);
       const worn = ++current.runs >= MOST_RUNS || data.memory > MOST_MEMORY;
       own.end({ done: data.done }, worn);
@@ -240,7 +241,8 @@ export function run(kind, request, { out, stage }) {
         if (own.over) return;
         stage({ stage: "run" });
         own.posted = true;
-        own.timer = setTimeout(() => own.end({ stopped: `Stopped after ${LIMIT / 1000} seconds. That is all the time a run has here.` }, true), LIMIT);
+        const late = () => (own.words ? `It was in ${own.words}, and Triton’s interpreter runs them one after another.` : "That is all the time a run has here.");
+        own.timer = setTimeout(() => own.end({ stopped: `Stopped after ${LIMIT / 1000} seconds. ${late()}` }, true), LIMIT);
         own.long = setTimeout(() => (next ??= start()), LONG);
         worker.postMessage({ id: own.id, kind, request });
       },

@@ -1,10 +1,12 @@
-// A short run in Firefox: `node firefox.mjs FIREFOX ADDRESS PROGRAM`. Prints as JSON what a reader would see.
+// A short visit: `node visit.mjs firefox|chrome EXECUTABLE ADDRESS PROGRAM [SECONDS]`. Prints as JSON what a reader would see, and
+// after how long. With SECONDS there is a second loop without end, which is stopped only after so many: by then, the next worker
+// should be ready.
 import puppeteer from "puppeteer-core";
 
-const [executablePath, address, program] = process.argv.slice(2);
+const [name, executablePath, address, program, seconds] = process.argv.slice(2);
 const PATIENCE = { timeout: 90_000 };
 const BLOCK = `.highlight[data-program="${program}"]`;
-const browser = await puppeteer.launch({ browser: "firefox", executablePath, headless: true });
+const browser = await puppeteer.launch({ browser: name, executablePath, headless: true, args: name === "chrome" ? ["--no-sandbox"] : [] });
 const page = await browser.newPage();
 const complaints = [];
 // Firefox says of each of our faces that one of its tables is of no use.
@@ -32,6 +34,14 @@ async function run(source) {
   return begun;
 }
 
+async function endless(milliseconds) {
+  const begun = await run("while True: pass");
+  await page.waitForFunction(() => document.querySelector(".run-state").innerText.startsWith("Running"), PATIENCE);
+  await new Promise((ready) => setTimeout(ready, milliseconds));
+  await press("Stop");
+  told.endless = await ended(begun);
+}
+
 const told = { complaints };
 try {
   await page.goto(address);
@@ -40,14 +50,18 @@ try {
   const begun = performance.now();
   await page.$eval(`${BLOCK} button.bw-run`, (button) => button.click());
   told.cold = await ended(begun);
+  const once_more = performance.now();
+  await press("Run");
+  told.warm = await ended(once_more);
   await press("Edit");
   await page.waitForSelector("run-panel .cm-content", PATIENCE);
   told.wrong = await ended(await run("print(1)\nx = nothing\n"));
-  const endless = await run("while True: pass");
-  await page.waitForFunction(() => document.querySelector(".run-state").innerText.startsWith("Running"), PATIENCE);
-  await press("Stop");
-  told.endless = await ended(endless);
+  await endless(0);
   told.again = await ended(await run("print(42)"));
+  if (seconds) {
+    await endless(seconds * 1000);
+    told.ready = await ended(await run("print(43)"));
+  }
 } finally {
   await browser.close();
 }
