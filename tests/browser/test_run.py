@@ -226,6 +226,39 @@ def test_a_loop_without_end_is_stopped_after_its_time(page, site):
     expect(panel.locator(".run-output")).to_have_text("42\n")
 
 
+MANY = """
+import torch, triton, triton.language as tl
+
+@triton.jit
+def number(y_ptr):
+    tl.store(y_ptr + tl.program_id(0), tl.program_id(0))
+
+number[(1_000_000,)](torch.empty(1_000_000, dtype=torch.int32))
+"""
+
+
+def test_a_launch_that_is_too_large_for_the_page_is_named(page, site):
+    page.clock.install()
+    page.goto(site.url + LESSON)
+    panel = press(page, OWNERS, "Edit")
+    write(panel, MANY)
+    button(panel, "Run").click()
+    expect(state(panel)).to_have_text("Running the 1,000,000 programs of number …")
+    page.clock.run_for(31_000)
+    assert ended(panel).startswith("Stopped after 30 seconds. It was in the 1,000,000 programs of number, and")
+
+
+def test_a_worker_gives_way_to_another_after_many_runs(page, site):
+    """What a program leaves where nothing is put back, an attribute of a module of Python's, is gone with its worker."""
+    panel = run(page, site, "import string\nprint(string.__dict__.setdefault('runs', []).append(1) or len(string.runs))")
+    counted = []
+    for _ in range(52):
+        assert ended(panel).startswith("Done")
+        counted.append(int(panel.locator(".run-output").inner_text()))
+        button(panel, "Run").click()
+    assert counted[:50] == list(range(1, 51)) and counted[50:] == [1, 2]
+
+
 BAD = {
     "prints without end": ("while True:\n    print('y' * 50)\n", None),
     "a huge tensor": ("import torch\ntorch.zeros(10**11)\n", "Ended with an error"),
