@@ -1,0 +1,40 @@
+"""Of many tests that are alike, which ones a run takes: those of what changed lately, and of the others a part, by turns.
+
+What such a test asks was asked when the thing was last changed or baked, and its record is fresh. So a run asks again of a part,
+and another commit of another one. EVERYTHING=1 takes all, as a checkout without git does.
+"""
+
+import functools
+import os
+import subprocess
+import zlib
+
+from tests.docs.pages import ROOT
+
+LATELY = 40  # commits
+
+
+def git(*arguments: str) -> list[str]:
+    done = subprocess.run(["git", *arguments], cwd=ROOT, text=True, capture_output=True)
+    return done.stdout.splitlines() if done.returncode == 0 else []
+
+
+@functools.cache
+def changed() -> frozenset[str]:
+    """The files that the last commits changed."""
+    return frozenset(git("log", f"-{LATELY}", "--name-only", "--pretty=format:"))
+
+
+@functools.cache
+def number() -> int | None:
+    """The number of commits, which chooses the part."""
+    counted = git("rev-list", "--count", "HEAD")
+    return int(counted[0]) if counted and not os.environ.get("EVERYTHING") else None
+
+
+def due(file: str, parts: int, *sources: str) -> bool:
+    """Whether the tests of a file, named from the root, are taken now. Of those that did not change, nor their sources, one in
+    `parts` is."""
+    if number() is None or not changed().isdisjoint([file, *sources]):
+        return True
+    return (zlib.crc32(file.encode()) + number()) % parts == 0
