@@ -161,7 +161,11 @@ def tried(folder: Path, module: str, path: str, mutant: Mutant, limit: float, fi
     original = target.read_text(encoding="utf-8")
     try:
         target.write_text(mutant.of(original), encoding="utf-8")
-        compiled = ["tests/kernels/test_compiles.py", "-k", f"{mutant.function}/"]
+        # A function that is compiled within its callers is asked of a few specimens of theirs.
+        names = specimens_of(path, mutant.function)
+        is_own = any(name.startswith(f"{mutant.function}/") for name in names)
+        asked = f"{mutant.function}/" if is_own or not names else " or ".join(names[:FEW])
+        compiled = ["tests/kernels/test_compiles.py", "-k", asked]
         for tests in (first, sources.tests_of(module), compiled):
             if noticed := fails(folder, tests, limit) if tests else "":
                 return noticed
