@@ -19,6 +19,7 @@ from snippets.attention.descriptors import described_attention
 from snippets.attention.one_query import one_query_kernel
 from snippets.attention.pipeline import staged_attention
 from snippets.attention.specialized import can_specialize, specialized_attention, wrong_rows
+from snippets.attention.split_masks import two_loops
 from snippets.attention_tiles.causal import causal_attention_kernel
 from snippets.attention_tiles.tiles import query_tile_kernel
 
@@ -65,6 +66,7 @@ causal = {
     "stages_2": lambda: staged_attention(q, k, v, 2),
     "stages_3": lambda: staged_attention(q, k, v, 3),
     "descriptors": lambda: described_attention(q, k, v),
+    "two_loops": lambda: two_loops(q, k, v, 64, False, 3),
     "one_loop": lambda: specialized_attention(q, k, v, False),
     "flash": lambda: flash(q, k, v, True),
 }

@@ -17,30 +17,14 @@ import triton.language as tl
 
 # --8<-- [start:kernel]
 @triton.jit
-def take_described_tile(q, k_desc, v_desc, m, s, total, rows, start, factor, BLOCK_N: tl.constexpr, MASKED: tl.constexpr):
-    """Take BLOCK_N keys and their values into the sums."""
-    k = k_desc.load([start, 0])  # [BLOCK_N, HEAD], zero past the last key
-    v = v_desc.load([start, 0])
-    scores = tl.dot(q, k.T)  # [BLOCK_M, BLOCK_N]
-    if MASKED:
-        keys = start + tl.arange(0, BLOCK_N)
-        scores = tl.where(keys[None, :] <= rows[:, None], scores, -float("inf"))
-    new_m = tl.maximum(m, tl.max(scores, axis=1) * factor)
-    weights = tl.math.exp2(scores * factor - new_m[:, None])
-    rescale = tl.math.exp2(m - new_m)
-    s = s * rescale + tl.sum(weights, axis=1)
-    total = tl.dot(weights.to(v.dtype), v, total * rescale[:, None])  # [BLOCK_M, HEAD]
-    return new_m, s, total
-
-
-@triton.jit
 def described_attention_kernel(
     q_ptr, k_ptr, v_ptr, out_ptr, length, factor,
     HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
-    # This program owns BLOCK_M queries of one head. BLOCK_M is a multiple of BLOCK_N.
+    # This program owns BLOCK_M queries of one head.
     row = (tl.num_programs(0) - 1 - tl.program_id(0)) * BLOCK_M
-    rows, first = row + tl.arange(0, BLOCK_M), tl.program_id(1).to(tl.int64) * length * HEAD
+    rows = row + tl.arange(0, BLOCK_M)  # [BLOCK_M]
+    first = tl.program_id(1).to(tl.int64) * length * HEAD  # where the head begins
     q_desc = tl.make_tensor_descriptor(q_ptr + first, [length, HEAD], [HEAD, 1], [BLOCK_M, HEAD])
     k_desc = tl.make_tensor_descriptor(k_ptr + first, [length, HEAD], [HEAD, 1], [BLOCK_N, HEAD])
     v_desc = tl.make_tensor_descriptor(v_ptr + first, [length, HEAD], [HEAD, 1], [BLOCK_N, HEAD])
@@ -49,10 +33,20 @@ def described_attention_kernel(
     m = tl.full((BLOCK_M,), -float("inf"), tl.float32)
     s = tl.zeros((BLOCK_M,), tl.float32)
     total = tl.zeros((BLOCK_M, HEAD), tl.float32)
-    for start in range(0, row, BLOCK_N):  # every key is open to every query
-        m, s, total = take_described_tile(q, k_desc, v_desc, m, s, total, rows, start, factor, BLOCK_N, False)
-    for start in range(row, tl.minimum(row + BLOCK_M, length), BLOCK_N):  # the diagonal
-        m, s, total = take_described_tile(q, k_desc, v_desc, m, s, total, rows, start, factor, BLOCK_N, True)
+    end = tl.minimum(row + BLOCK_M, length)
+    for start in range(0, end, BLOCK_N):
+        k = k_desc.load([start, 0])  # [BLOCK_N, HEAD], zero past the last key
+        scores = tl.dot(q, k.T)  # [BLOCK_M, BLOCK_N]
+        if start + BLOCK_N > row:  # on the diagonal
+            keys = start + tl.arange(0, BLOCK_N)
+            scores = tl.where(keys[None, :] <= rows[:, None], scores, -float("inf"))
+        new_m = tl.maximum(m, tl.max(scores, axis=1) * factor)
+        weights = tl.math.exp2(scores * factor - new_m[:, None])
+        rescale = tl.math.exp2(m - new_m)
+        s = s * rescale + tl.sum(weights, axis=1)
+        v = v_desc.load([start, 0])
+        total = tl.dot(weights.to(v.dtype), v, total * rescale[:, None])  # [BLOCK_M, HEAD]
+        m = new_m
     out_desc.store([row, 0], (total / s[:, None]).to(out_ptr.dtype.element_ty))  # nothing past the last query
 # --8<-- [end:kernel]
 

@@ -15,52 +15,38 @@ import triton.language as tl
 # --8<-- [end:imports]
 
 
-# --8<-- [start:step]
-@triton.jit
-def take_tile_exp2(
-    q, k_ptr, v_ptr, m, s, total, rows, start, first, length, factor,
-    HEAD: tl.constexpr, BLOCK_N: tl.constexpr, MASKED: tl.constexpr,
-):
-    """Take BLOCK_N keys and their values into the sums. `factor` is the scale times log2(e)."""
-    keys, columns = start + tl.arange(0, BLOCK_N), tl.arange(0, HEAD)
-    places = first + keys[:, None] * HEAD + columns[None, :]
-    if MASKED:
-        k = tl.load(k_ptr + places, mask=(keys < length)[:, None], other=0.0)  # [BLOCK_N, HEAD]
-        v = tl.load(v_ptr + places, mask=(keys < length)[:, None], other=0.0)
-    else:
-        k = tl.load(k_ptr + places)
-        v = tl.load(v_ptr + places)
-    scores = tl.dot(q, k.T)  # [BLOCK_M, BLOCK_N], not scaled yet
-    if MASKED:
-        scores = tl.where(keys[None, :] <= rows[:, None], scores, -float("inf"))
-    new_m = tl.maximum(m, tl.max(scores, axis=1) * factor)
-    weights = tl.math.exp2(scores * factor - new_m[:, None])  # one multiply-add, one exp2
-    rescale = tl.math.exp2(m - new_m)
-    s = s * rescale + tl.sum(weights, axis=1)
-    total = tl.dot(weights.to(v.dtype), v, total * rescale[:, None])  # [BLOCK_M, HEAD]
-    return new_m, s, total
-# --8<-- [end:step]
-
-
 # --8<-- [start:kernel]
 @triton.jit
 def exp2_attention_kernel(
     q_ptr, k_ptr, v_ptr, out_ptr, length, factor,
     HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
-    # This program owns BLOCK_M queries of one head. BLOCK_M is a multiple of BLOCK_N.
-    row = (tl.num_programs(0) - 1 - tl.program_id(0)) * BLOCK_M  # those with most to do begin first
-    rows, columns = row + tl.arange(0, BLOCK_M), tl.arange(0, HEAD)
+    # This program owns BLOCK_M queries of one head. Those with most to do begin first.
+    row = (tl.num_programs(0) - 1 - tl.program_id(0)) * BLOCK_M
+    rows = row + tl.arange(0, BLOCK_M)  # [BLOCK_M]
+    columns = tl.arange(0, HEAD)
     first = tl.program_id(1).to(tl.int64) * length * HEAD  # where the head begins
     places = first + rows[:, None] * HEAD + columns[None, :]
     q = tl.load(q_ptr + places, mask=(rows < length)[:, None], other=0.0)  # [BLOCK_M, HEAD]
     m = tl.full((BLOCK_M,), -float("inf"), tl.float32)
     s = tl.zeros((BLOCK_M,), tl.float32)
     total = tl.zeros((BLOCK_M, HEAD), tl.float32)
-    for start in range(0, row, BLOCK_N):  # every key is open to every query
-        m, s, total = take_tile_exp2(q, k_ptr, v_ptr, m, s, total, rows, start, first, length, factor, HEAD, BLOCK_N, False)
-    for start in range(row, tl.minimum(row + BLOCK_M, length), BLOCK_N):  # the diagonal
-        m, s, total = take_tile_exp2(q, k_ptr, v_ptr, m, s, total, rows, start, first, length, factor, HEAD, BLOCK_N, True)
+    end = tl.minimum(row + BLOCK_M, length)  # keys from here on are open to none of them
+    for start in range(0, end, BLOCK_N):
+        keys = start + tl.arange(0, BLOCK_N)  # [BLOCK_N]
+        mask = keys < length
+        k_places = first + keys[:, None] * HEAD + columns[None, :]
+        k = tl.load(k_ptr + k_places, mask=mask[:, None], other=0.0)  # [BLOCK_N, HEAD]
+        v = tl.load(v_ptr + k_places, mask=mask[:, None], other=0.0)
+        scores = tl.dot(q, k.T)  # [BLOCK_M, BLOCK_N], not scaled yet
+        if start + BLOCK_N > row:  # on the diagonal
+            scores = tl.where(keys[None, :] <= rows[:, None], scores, -float("inf"))
+        new_m = tl.maximum(m, tl.max(scores, axis=1) * factor)
+        weights = tl.math.exp2(scores * factor - new_m[:, None])  # [BLOCK_M, BLOCK_N]
+        rescale = tl.math.exp2(m - new_m)
+        s = s * rescale + tl.sum(weights, axis=1)
+        total = tl.dot(weights.to(v.dtype), v, total * rescale[:, None])  # [BLOCK_M, HEAD]
+        m = new_m
     tl.store(out_ptr + places, total / s[:, None], mask=(rows < length)[:, None])
 # --8<-- [end:kernel]
 

@@ -25,7 +25,8 @@ def specialized_attention_kernel(
 ):
     # This program owns BLOCK_M queries of one head.
     row = (tl.num_programs(0) - 1 - tl.program_id(0)) * BLOCK_M
-    rows, first = row + tl.arange(0, BLOCK_M), tl.program_id(1).to(tl.int64) * length * HEAD
+    rows = row + tl.arange(0, BLOCK_M)  # [BLOCK_M]
+    first = tl.program_id(1).to(tl.int64) * length * HEAD  # where the head begins
     q_desc = tl.make_tensor_descriptor(q_ptr + first, [length, HEAD], [HEAD, 1], [BLOCK_M, HEAD])
     k_desc = tl.make_tensor_descriptor(k_ptr + first, [length, HEAD], [HEAD, 1], [BLOCK_N, HEAD])
     v_desc = tl.make_tensor_descriptor(v_ptr + first, [length, HEAD], [HEAD, 1], [BLOCK_N, HEAD])
