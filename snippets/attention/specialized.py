@@ -25,7 +25,7 @@ def specialized_attention_kernel(
 ):
     # This program owns BLOCK_M queries of one head.
     row = (tl.num_programs(0) - 1 - tl.program_id(0)) * BLOCK_M
-    rows = row + tl.arange(0, BLOCK_M)  # [BLOCK_M]
+    rows = tl.arange(0, BLOCK_M)  # counted from `row` on, and so are the keys
     first = tl.program_id(1).to(tl.int64) * length * HEAD  # where the head begins
     q_desc = tl.make_tensor_descriptor(q_ptr + first, [length, HEAD], [HEAD, 1], [BLOCK_M, HEAD])
     k_desc = tl.make_tensor_descriptor(k_ptr + first, [length, HEAD], [HEAD, 1], [BLOCK_N, HEAD])
@@ -39,7 +39,7 @@ def specialized_attention_kernel(
     for start in tl.range(0, end, BLOCK_N, warp_specialize=SPECIALIZE):
         k = k_desc.load([start, 0])  # [BLOCK_N, HEAD]
         scores = tl.dot(q, k.T)  # [BLOCK_M, BLOCK_N]
-        keys = start + tl.arange(0, BLOCK_N)
+        keys = start - row + tl.arange(0, BLOCK_N)
         scores = tl.where(keys[None, :] <= rows[:, None], scores, -float("inf"))
         new_m = tl.maximum(m, tl.max(scores, axis=1) * factor)
         weights = tl.math.exp2(scores * factor - new_m[:, None])

@@ -1,4 +1,4 @@
-"""What goes wrong: specialized warps, and the masks in a loop of their own. What the compiler says, and what comes out."""
+"""Specialized warps, and the masks in a loop of their own: what the compiler says, and what comes out."""
 # needs: sm_90
 import sys
 
