@@ -5,7 +5,7 @@ import sys
 import torch
 import torch.nn.functional as F
 
-if not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0):
+if __name__ == "__main__" and (not torch.cuda.is_available() or torch.cuda.get_device_capability() != (9, 0)):
     print("needs: sm_90 (a GPU of compute capability 9.0)")
     sys.exit(2)
 

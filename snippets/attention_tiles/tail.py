@@ -9,7 +9,6 @@ if __name__ == "__main__" and not torch.cuda.is_available():
 
 # --8<-- [start:imports]
 import torch
-import torch.nn.functional as F
 import triton
 import triton.language as tl
 # --8<-- [end:imports]

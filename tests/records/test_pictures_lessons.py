@@ -1,4 +1,4 @@
-"""The pictures of masks, rescaled sums, tiles of scores, sums over rows, five kernels and a tile, against formulas of their own."""
+"""The pictures of masks, rescaled sums, tiles of scores, sums over rows, kernels and a tile, against formulas of their own."""
 
 import copy
 import html

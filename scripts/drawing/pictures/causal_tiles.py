@@ -52,9 +52,9 @@ def causal_tiles(trace: Record) -> Picture:
     computed = sum(visit.size for visit in found)
     closed = sum(len(visit.closed) for visit in found)
     caption = (
-        f"The scores of {length} queries with {length} keys, as {len(trace['programs'])} programs of a recorded run computed them. "
-        "A frame is a tile. Filled scores count; hatched ones are computed and masked, on the diagonal. The empty squares are never "
-        "computed."
+        f"The scores of {length} queries with {length} keys, as {len(trace['programs'])} programs of a recorded run computed "
+        "them. A frame is a tile. Filled scores count; hatched ones, on the diagonal, are computed and masked. The empty squares "
+        "are never computed."
     )
     alt = " ".join(
         f"Program {visit.program} takes queries {visit.queries[0]} to {visit.queries[-1]} with keys {visit.keys[0]} to "
@@ -89,9 +89,11 @@ def paint(length: int, found: list[Visit], variant: Variant) -> Sheet:
         open_ = [box(query, key) for query in visit.queries for key in visit.keys if (query, key) not in closed]
         sheet.boxes(open_, "chip", "paper", 0.6, fill_opacity=0.3 if visit.masked else 0.6)
         for x, y, wide, tall in (box(*each) for each in sorted(closed)):
-            sheet.path("".join(f"M{x + step:g} {y + tall:g}l8 {-tall}" for step in range(1, int(wide) - 7, 6)), "none", "masked", 0.8)
+            hatches = "".join(f"M{x + step:g} {y + tall:g}l8 {-tall}" for step in range(1, int(wide) - 7, 6))
+            sheet.path(hatches, "none", "masked", 0.8)
         x, y, *_ = box(visit.queries[0], visit.keys[0])
-        sheet.boxes([(x, y, side * len(visit.keys), side * len(visit.queries))], "none", "masked" if visit.masked else "chip", 1.6)
+        frame = (x, y, side * len(visit.keys), side * len(visit.queries))
+        sheet.boxes([frame], "none", "masked" if visit.masked else "chip", 1.6)
     sheet.text(left, top - 24, "keys", "memory")
     for key in range(length):
         sheet.code(left + side * (key + 0.5), top - 7, str(key), "muted", "middle", font_size=SMALL)

@@ -55,7 +55,8 @@ def weighted_sum(trace: Record) -> Picture:
         "sum of values, total, which here has two numbers. In each bar the lower part is what was there before, times one "
         "factor for all three; the upper part is what the block adds."
     )
-    alt = " ".join(f"Query {place}: {told(row)} The result is {' and '.join(results[place])}." for place, row in enumerate(queries))
+    said = [f"{told(row)} The result is {' and '.join(results[place])}." for place, row in enumerate(queries)]
+    alt = " ".join(f"Query {place}: {words}" for place, words in enumerate(said))
     columns = ["query", "block", "scores", "m", "factor", "sum", "added", "after the block"]
     table = [
         [place, number, ", ".join(map(written, b.scores)), b.m, round(b.factor, 4), name, added, after]
@@ -95,8 +96,8 @@ def column(sheet: Sheet, left: float, y: float, b: Block) -> None:
     rose = b.m > b.before
     cells(sheet, (left, y + 26, CELL), [written(score) for score in b.scores], ["memory"] * len(b.scores))
     if rose:
-        at = [float(score) for score in b.scores].index(b.m)
-        sheet.boxes([(left + CELL * at, y + 26, CELL, 26)], "none", "ours", 2.2)
+        largest = [left + CELL * lane for lane, score in enumerate(b.scores) if float(score) == b.m]
+        sheet.boxes([(x, y + 26, CELL, 26) for x in largest[:1]], "none", "ours", 2.2)
     sheet.code(left, y + 70, f"m = {written(f'{b.m:g}')}", "ours" if rose else "muted", font_size=12.5)
     sheet.code(left, y + 87, f"old × {b.factor:.3g}", "ours" if rose else "muted", font_size=12.5)
     ground = y + HIGH - 40
