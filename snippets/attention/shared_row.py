@@ -51,39 +51,42 @@ def shared_row_kernel(
 # --8<-- [end:kernel]
 
 
-# --8<-- [start:count]
+# --8<-- [start:launch]
 def shared_row(q, k, v, specialize):
     heads, length, width = q.shape
+    triton.set_allocator(specialized_memory)
     out = torch.empty_like(q)
     sides = {"HEAD": width, "BLOCK_M": 128, "BLOCK_N": 128, "SPECIALIZE": specialize}
     options = {"num_warps": 4 if specialize else 8, "num_stages": 2}
     factor = width**-0.5 * 1.4426950408889634
     shared_row_kernel[(length // 128, heads)](q, k, v, out, length, factor, **sides, **options)
     return out
+# --8<-- [end:launch]
 
 
-torch.manual_seed(0)
-triton.set_allocator(specialized_memory)
-q, k, v = torch.randn(3, 8, 2048, 128, device="cuda").bfloat16()
-exact, place = [x.double() for x in (q, k, v)], torch.arange(2048, device="cuda")
-second = place % 128 >= 64  # the second half of each tile of 128 queries
-expected = F.scaled_dot_product_attention(*exact, is_causal=True)
-ways = {
-    "plain": shared_row(q, k, v, False),
-    "specialized": shared_row(q, k, v, True),
-    "rows of their own": specialized_attention(q, k, v, True),
-}
-found = {}
-for name, out in ways.items():
-    halves = [wrong_rows(out[:, half], expected[:, half]) for half in (~second, second)]
-    print(f"{name}: {halves[0]:,} rows are wrong in the first halves of the tiles, {halves[1]:,} in the second")
-    found[name.replace(" ", "_")] = halves
-# --8<-- [end:count]
+if __name__ == "__main__":
+    # --8<-- [start:count]
+    torch.manual_seed(0)
+    q, k, v = torch.randn(3, 8, 2048, 128, device="cuda").bfloat16()
+    exact, place = [x.double() for x in (q, k, v)], torch.arange(2048, device="cuda")
+    second = place % 128 >= 64  # the second half of each tile of 128 queries
+    expected = F.scaled_dot_product_attention(*exact, is_causal=True)
+    ways = {
+        "plain": shared_row(q, k, v, False),
+        "specialized": shared_row(q, k, v, True),
+        "rows of their own": specialized_attention(q, k, v, True),
+    }
+    found = {}
+    for name, out in ways.items():
+        halves = [wrong_rows(out[:, half], expected[:, half]) for half in (~second, second)]
+        print(f"{name}: {halves[0]:,} rows are wrong in the first halves of the tiles, {halves[1]:,} in the second")
+        found[name.replace(" ", "_")] = halves
+    # --8<-- [end:count]
 
-# --8<-- [start:predict]
-last = torch.where(second, place // 128 * 128 + 127, place)  # a second half that sees all keys of its last tile
-too_far = F.scaled_dot_product_attention(*exact, attn_mask=place[None, :] <= last[:, None])
-off = wrong_rows(ways["specialized"], too_far)
-print(f"specialized, if second halves see their last tile whole: {off:,} rows are off")
-# --8<-- [end:predict]
-keep(figures=found | {"predicted": off, "half": 8 * 1024})
+    # --8<-- [start:predict]
+    last = torch.where(second, place // 128 * 128 + 127, place)  # a second half that sees all keys of its last tile
+    too_far = F.scaled_dot_product_attention(*exact, attn_mask=place[None, :] <= last[:, None])
+    off = wrong_rows(ways["specialized"], too_far)
+    print(f"specialized, if second halves see their last tile whole: {off:,} rows are off")
+    # --8<-- [end:predict]
+    keep(figures=found | {"predicted": off, "half": 8 * 1024})
