@@ -1,5 +1,8 @@
 """Two specialized kernels, compiled: where the second group of warps believes that its queries lie."""
+import os
 import re
+
+os.environ.pop("TRITON_INTERPRET", None)  # before triton is imported
 
 import torch
 
