@@ -1,14 +1,15 @@
 """Attention for one query: a walk over the keys that carries a maximum, a sum, and a weighted sum of values."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if __name__ == "__main__" and not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
 # --8<-- [start:imports]
-import torch
 import torch.nn.functional as F
 import triton
 import triton.language as tl
