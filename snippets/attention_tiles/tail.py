@@ -14,7 +14,7 @@ import triton.language as tl
 # --8<-- [end:imports]
 
 
-# --8<-- [start:tail]
+# --8<-- [start:kernel]
 @triton.jit
 def tail_attention_kernel(
     q_ptr, k_ptr, v_ptr, out_ptr, length,
@@ -40,8 +40,10 @@ def tail_attention_kernel(
         total = tl.dot(weights.to(v.dtype), v, total * rescale[:, None])
         m = new_m
     tl.store(out_ptr + places, total / s[:, None], mask=(rows < length)[:, None])
+# --8<-- [end:kernel]
 
 
+# --8<-- [start:tail]
 device = "cuda" if torch.cuda.is_available() else "cpu"
 for length in (128, 150):
     q = torch.zeros(length, 64, device=device).half()  # every score is 0, so every key has the same weight
