@@ -1,19 +1,15 @@
 """Causal attention with tensor descriptors: where a head's keys lie is said once, and the hardware fetches tiles of them."""
 import os
 
-# --8<-- [start:torch]
 import torch
-# --8<-- [end:torch]
 
 if __name__ == "__main__" and not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-# --8<-- [start:imports]
 import torch.nn.functional as F
 import triton
 import triton.language as tl
-# --8<-- [end:imports]
 
 
 # --8<-- [start:kernel]

@@ -14,7 +14,6 @@ from kernels.tools.compile_only import compile_only
 from snippets.attention.shared_row import shared_row_kernel
 from snippets.attention.specialized import specialized_attention_kernel
 
-# --8<-- [start:read]
 q = torch.empty(1, 4096, 128, dtype=torch.bfloat16, device="cuda" if torch.cuda.is_available() else "cpu")
 sides = {"HEAD": 128, "BLOCK_M": 128, "BLOCK_N": 128, "SPECIALIZE": True, "num_warps": 4, "num_stages": 2}
 found = {}
@@ -28,5 +27,4 @@ for name, kernel in (("shared", shared_row_kernel), ("own", specialized_attentio
     print(f"{name}: lanes from 64 on: {lanes}, added to a row that has 64 added: {moved}")
     #> shared: lanes from 64 on: True, added to a row that has 64 added: True
     #> own: lanes from 64 on: True, added to a row that has 64 added: False
-# --8<-- [end:read]
 keep(figures=found)

@@ -2,10 +2,8 @@
 # needs: cuda
 import sys
 
-# --8<-- [start:imports]
 import torch
 import torch.nn.functional as F
-# --8<-- [end:imports]
 
 if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
@@ -16,7 +14,6 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from kernels.tools.benchmark import keep
 
 
-# --8<-- [start:peak]
 def plain(q, k, v):
     scores = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
     return torch.softmax(scores, dim=-1) @ v
@@ -38,7 +35,6 @@ for length in (1024, 2048, 4096, 8192, 16384):
             way(q[:, :1], k[:, :1], v[:, :1])  # what is loaded at the first call is no part of it
             found[name, length] = peak(way, q, k, v)
         print(f"{length:6} tokens, {name:10}: {found[name, length] / 2**20:9,.1f} MiB")
-# --8<-- [end:peak]
 
 keys = {"plain": "plain", "one kernel": "flash"}
 keep(figures={name: {f"s{length}": found[word, length] for w, length in found if w == word} for word, name in keys.items()})
