@@ -82,7 +82,10 @@ LAWS: dict[str, Law] = {
     "tool_norm": Law(matrices(2), matrices(5)),  # forward and backward
     "cross_entropy": Law(matrices(1), matrices(2)),  # with the gradient it writes as many numbers as it reads
     "rope": Law(heads, heads),
-    "inductor_flex_causal": Law(lambda batches, heads, tokens, width: 4 * batches * heads * tokens * width),
+    **laws(
+        Law(lambda batches, heads, tokens, width: 4 * batches * heads * tokens * width),
+        "inductor_flex_causal attention_ladder attention_ladder_causal",
+    ),
     # Matrix products.
     **laws(PRODUCT, " ".join(f"matmul_{step}" for step in STEPS.split())),
     **laws(PRODUCT, "mm product tile_order precision hopper_features wide_tile tail one_wave narrow mlp_half"),
