@@ -1,0 +1,50 @@
+"""The peak memory of attention and its gradient, beyond the inputs: ours, the peers', and with the scores in memory."""
+# needs: cuda
+import sys
+
+import torch
+
+if not torch.cuda.is_available():
+    print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
+    sys.exit(2)
+
+from torch.nn.attention import SDPBackend
+
+from kernels.tools.benchmark import keep
+from snippets.attention_peers.peers import by_backend
+from snippets.attention_peers.peers import dense_peers
+from snippets.attention_peers.peers import normal
+from snippets.attention_peers.peers import that_run
+
+
+# --8<-- [start:peak]
+def peak_of(call):
+    """The most bytes that were in use at once during a call, beyond those in use before it."""
+    torch.cuda.synchronize()
+    torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
+    kept = call()
+    torch.cuda.synchronize()
+    del kept
+    return torch.cuda.max_memory_allocated() - before
+
+
+def forward_and_backward(run, leaves, dout):
+    out = run(*leaves)
+    return torch.autograd.grad(out, leaves, dout)
+# --8<-- [end:peak]
+
+
+HEADS, LENGTH, HEAD = 16, 8192, 128
+inputs = [normal(1, HEADS, LENGTH, HEAD) for _ in range(3)]
+leaves, dout = [x.clone().requires_grad_() for x in inputs], torch.randn_like(inputs[0])
+peers = dense_peers(LENGTH, True) | {"math": by_backend(SDPBackend.MATH, True)}
+figures = {"tensor": inputs[0].nbytes, "scores": 2 * HEADS * LENGTH * LENGTH, "forward": {}, "training": {}}
+for name, run in that_run(peers, inputs).items():
+    figures["forward"][name] = peak_of(lambda run=run: run(*inputs))
+    if name != "tutorial":
+        forward_and_backward(run, leaves, dout)  # compiles, and allocates what stays
+        figures["training"][name] = peak_of(lambda run=run: forward_and_backward(run, leaves, dout))
+    told = [f"{way} {figures[way][name] / 2**20:.0f} MiB" for way in ("forward", "training") if name in figures[way]]
+    print(f"{name:9} {', '.join(told)}; one tensor has {figures['tensor'] / 2**20:.0f} MiB")
+keep(figures=figures)
