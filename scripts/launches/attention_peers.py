@@ -17,8 +17,9 @@ def two_stages(head: int, causal: bool, tile: tuple[int, ...], registers: int, s
     return Specimen(kernel, label, registers, shared, spills, arguments=given, options=options)
 
 
+# Ampere loads a tile of a descriptor by pointers, and has too few registers for that.
 SPECIMENS = [
-    two_stages(128, True, (128, 64, 8, 3), 255, 147_000, 0),
-    two_stages(64, False, (64, 64, 4, 3), 255, 74_000, 0),
-    two_stages(256, True, (64, 32, 4, 3), 255, 148_000, 0),
+    two_stages(128, True, (128, 64, 8, 3), 255, 147_000, 560),
+    two_stages(64, False, (64, 64, 4, 3), 255, 74_000, 24),
+    two_stages(256, True, (64, 32, 4, 3), 255, 148_000, 910),
 ]

@@ -76,15 +76,16 @@ def document_peers(lengths, mask):
 
 
 benchmark = Benchmark()
-for head in (64, 128):
-    for length in (4096, 16384):
+for head, lengths in ((64, (16384,)), (128, (4096, 16384))):
+    for length in lengths:
         sides = 16384 // length, 2048 // head, length, head
         pairs = sum(min(query + 1, WINDOW) for query in range(length))
         shape = "x".join(map(str, (*sides, WINDOW)))
         for case in (forward_case, backward_case):
             inputs = [normal(*sides, token_major=True) for _ in range(3)]
             case(benchmark, "attention_window", shape, window_peers(sides[0], length), inputs, pairs, window_mask)
-    for tokens in (16384, 32768):
+for head, rows in ((64, (16384,)), (128, (16384, 32768))):
+    for tokens in rows:
         lengths = drawn_lengths(tokens)
         document_mask = mask_of(lengths)
         sides = 1, 2048 // head, tokens, head

@@ -1,5 +1,6 @@
 """The peak memory of attention and its gradient, beyond the inputs: ours, the peers', and with the scores in memory."""
 # needs: cuda
+import gc
 import sys
 
 import torch
@@ -18,15 +19,15 @@ from snippets.attention_peers.peers import that_run
 
 
 # --8<-- [start:peak]
-def peak_of(call):
-    """The most bytes that were in use at once during a call, beyond those in use before it."""
+def peak_of(call, inputs_bytes):
+    """The most bytes that were in use at once during a call, beyond those of the inputs."""
+    gc.collect()
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
-    before = torch.cuda.memory_allocated()
     kept = call()
     torch.cuda.synchronize()
     del kept
-    return torch.cuda.max_memory_allocated() - before
+    return torch.cuda.max_memory_allocated() - inputs_bytes
 
 
 def forward_and_backward(run, leaves, dout):
@@ -36,15 +37,18 @@ def forward_and_backward(run, leaves, dout):
 
 
 HEADS, LENGTH, HEAD = 16, 8192, 128
-inputs = [normal(1, HEADS, LENGTH, HEAD) for _ in range(3)]
-leaves, dout = [x.clone().requires_grad_() for x in inputs], torch.randn_like(inputs[0])
-peers = dense_peers(LENGTH, True) | {"math": by_backend(SDPBackend.MATH, True)}
-figures = {"tensor": inputs[0].nbytes, "scores": 2 * HEADS * LENGTH * LENGTH, "forward": {}, "training": {}}
-for name, run in that_run(peers, inputs).items():
-    figures["forward"][name] = peak_of(lambda run=run: run(*inputs))
-    if name != "tutorial":
+leaves, dout = [normal(1, HEADS, LENGTH, HEAD).requires_grad_() for _ in range(3)], normal(1, HEADS, LENGTH, HEAD)
+inputs = [x.detach() for x in leaves]
+held = torch.cuda.memory_allocated()
+figures = {"tensor": dout.nbytes, "scores": 2 * HEADS * LENGTH * LENGTH, "forward": {}, "training": {}}
+peers = that_run(dense_peers(LENGTH, True) | {"math": by_backend(SDPBackend.MATH, True)}, inputs)
+for name, run in peers.items():
+    figures["forward"][name] = peak_of(lambda run=run: run(*inputs), held)
+for name, run in peers.items():
+    if name != "tutorial":  # which is here without its gradient
         forward_and_backward(run, leaves, dout)  # compiles, and allocates what stays
-        figures["training"][name] = peak_of(lambda run=run: forward_and_backward(run, leaves, dout))
+        figures["training"][name] = peak_of(lambda run=run: forward_and_backward(run, leaves, dout), held)
+for name in peers:
     told = [f"{way} {figures[way][name] / 2**20:.0f} MiB" for way in ("forward", "training") if name in figures[way]]
     print(f"{name:9} {', '.join(told)}; one tensor has {figures['tensor'] / 2**20:.0f} MiB")
 keep(figures=figures)

@@ -38,11 +38,11 @@ CASES += [(1, 4, 1, 3, 517, 40, CAUSAL), (1, 4, 2, 65, 193, 100, {}), (1, 2, 1, 
 for *sides, options in [*CASES, (1, 1, 1, 67, 65, 256, WINDOW)]:
     batches, heads, k_heads, length, k_length, head = sides
     shapes = [(batches, heads, length, head), *[(batches, k_heads, k_length, head)] * 2]
-    dtypes = (torch.float32, torch.bfloat16) if head <= 64 else (torch.bfloat16,)
+    dtypes = (torch.float32, torch.bfloat16) if head in (7, 40) else (torch.bfloat16,)  # the others take long to compile
     both_ways(lambda q, k, v, options=options: attention(q, k, v, enable_gqa=True, return_lse=True, **options), shapes, dtypes)
 # Documents of one token, of none and of a few tiles, and rows that are no document's.
 starts = torch.tensor([0, 1, 1, 68, 197, 230], dtype=torch.int32, device="cuda")
-for head, options in ((7, {}), (64, {"window": (17, 3)}), (128, {"is_causal": True})):
+for head, options in ((7, {"is_causal": True}), (64, {"window": (17, 3)})):
     shapes = [(237, 4, head), (237, 2, head), (237, 2, head)]
     both_ways(
         lambda q, k, v, options=options: attention_packed(q, k, v, starts, starts, enable_gqa=True, return_lse=True, **options),
