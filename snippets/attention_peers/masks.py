@@ -1,5 +1,6 @@
 """Time sliding windows and packed documents beside compiled FlexAttention and PyTorch's flash attention."""
 # needs: cuda
+import inspect
 import random
 import sys
 
@@ -10,12 +11,12 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 import torch._functorch.config
+from torch.nn.attention.varlen import varlen_attn
 
 from kernels.attention import attention
 from kernels.attention import attention_packed
 from kernels.tools.benchmark import Benchmark, keep
 from snippets.attention_peers.peers import backward_case
-from snippets.attention_peers.peers import by_flash_varlen
 from snippets.attention_peers.peers import by_flex
 from snippets.attention_peers.peers import forward_case
 from snippets.attention_peers.peers import leads
@@ -23,6 +24,24 @@ from snippets.attention_peers.peers import normal
 
 torch._functorch.config.donated_buffer = False  # a compiled backward is called more than once here
 WINDOW = 1024  # keys that a query sees, its own among them
+
+
+def by_flash_varlen(starts, longest, window=None):
+    """PyTorch's flash attention for sequences one after another, causal, with a window where its version has one."""
+    names = inspect.signature(varlen_attn).parameters
+    if "window_size" in names:
+        options = {"window_size": (-1 if window is None else window, 0)}
+    elif window is None:
+        options = {"is_causal": True}
+    else:
+        return None
+
+    def run(q, k, v):
+        rows = (x.transpose(1, 2).flatten(0, 1) for x in (q, k, v))
+        out = varlen_attn(*rows, starts, starts, longest, longest, **options)
+        return out.unflatten(0, (q.shape[0], q.shape[2])).transpose(1, 2)
+
+    return run
 
 
 # --8<-- [start:window]

@@ -1,6 +1,5 @@
 """What the benchmarks of attention share: the peers, attention in float64, and how a case is checked and timed."""
 
-import inspect
 import statistics
 
 import torch
@@ -11,11 +10,6 @@ from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 from kernels.attention import attention
 from kernels.tools.benchmark import TOLERANCE
 from snippets.attention_peers.two_stages import two_stages
-
-try:
-    from torch.nn.attention.varlen import varlen_attn
-except ImportError:
-    varlen_attn = None
 
 
 def normal(batches, heads, length, head, token_major=False):
@@ -60,26 +54,6 @@ def dense_peers(length, is_causal, enable_gqa=False):
         peers["tutorial"] = lambda q, k, v: two_stages(q, k, v, is_causal)
     return peers
 # --8<-- [end:peers]
-
-
-def by_flash_varlen(starts, longest, window=None):
-    """PyTorch's flash attention for sequences one after another, causal, with a window where its version has one."""
-    if varlen_attn is None:
-        return None
-    names = inspect.signature(varlen_attn).parameters
-    if "window_size" in names:
-        options = {"window_size": (-1 if window is None else window, 0)}
-    elif window is None:
-        options = {"is_causal": True}
-    else:
-        return None
-
-    def run(q, k, v):
-        rows = (x.transpose(1, 2).flatten(0, 1) for x in (q, k, v))
-        out = varlen_attn(*rows, starts, starts, longest, longest, **options)
-        return out.unflatten(0, (q.shape[0], q.shape[2])).transpose(1, 2)
-
-    return run
 
 
 # --8<-- [start:exact]

@@ -113,8 +113,8 @@ def draw(canvas: Canvas, panel: Panel, box: Box, roof: float, top: float, named:
         whisker: dict[str, Any] = {"color": COLORS[curve.series.color], "linewidth": 1, "solid_capstyle": "butt"}
         axes.plot([x for x in curve.xs for _ in range(3)], ends, clip_on=False, **whisker)
         axes.plot(curve.xs, [middle for _, middle, _ in found], clip_on=False, **curve.series.line())
-        for x, (_, middle, _) in zip(curve.xs, found, strict=True):
-            mark(canvas, axes, x, middle, (panel.head, panel.mask, curve.series.label, x))
+        for length, (_, middle, _) in zip(curve.xs, found, strict=True):
+            mark(canvas, axes, length, middle, (panel.head, panel.mask, curve.series.label, length))
     canvas.text(box[0], box[1] - 12, f"Heads of {panel.head}, {panel.mask}", fontweight="bold")
     if named:
         x, y = on_canvas(canvas, axes, axes.get_xlim()[0], roof)
