@@ -15,8 +15,9 @@ from torch.nn.attention.varlen import varlen_attn
 
 from kernels.attention import attention
 from kernels.attention import attention_packed
-from kernels.tools.benchmark import Benchmark, keep
+from kernels.tools.benchmark import keep
 from snippets.attention_peers.peers import backward_case
+from snippets.attention_peers.peers import benchmark_after_compiling
 from snippets.attention_peers.peers import by_flex
 from snippets.attention_peers.peers import forward_case
 from snippets.attention_peers.peers import leads
@@ -44,7 +45,6 @@ def by_flash_varlen(starts, longest, window=None):
     return run
 
 
-# --8<-- [start:window]
 def window_mask(batch, head, query, key):
     return (query >= key) & (query - key < WINDOW)
 
@@ -56,10 +56,8 @@ def window_peers(batches, length):
         "flex": by_flex(window_mask, length, length),
         "flash": by_flash_varlen(starts, length, WINDOW - 1),
     }
-# --8<-- [end:window]
 
 
-# --8<-- [start:documents]
 def drawn_lengths(tokens):
     """Documents of 64 to 4096 tokens, drawn evenly by their logarithm; the last one fills the row."""
     generator, lengths = random.Random(0), []
@@ -91,10 +89,9 @@ def document_peers(lengths, mask):
         "flex": by_flex(mask, sum(lengths), sum(lengths)),
         "flash": by_flash_varlen(starts, max(lengths)),
     }
-# --8<-- [end:documents]
 
 
-benchmark = Benchmark()
+benchmark = benchmark_after_compiling()
 for head, lengths in ((64, (16384,)), (128, (4096, 16384))):
     for length in lengths:
         sides = 16384 // length, 2048 // head, length, head

@@ -18,30 +18,29 @@ from snippets.attention_peers.peers import normal
 from snippets.attention_peers.peers import that_run
 
 
-# --8<-- [start:peak]
-def peak_of(call, inputs_bytes):
-    """The most bytes that were in use at once during a call, beyond those of the inputs."""
+def peak_of(call, held):
+    """The most bytes that were in use at once during a call, beyond those held before."""
     gc.collect()
     torch.cuda.synchronize()
     torch.cuda.reset_peak_memory_stats()
     kept = call()
     torch.cuda.synchronize()
     del kept
-    return torch.cuda.max_memory_allocated() - inputs_bytes
+    return torch.cuda.max_memory_allocated() - held
 
 
 def forward_and_backward(run, leaves, dout):
     out = run(*leaves)
     return torch.autograd.grad(out, leaves, dout)
-# --8<-- [end:peak]
 
 
-HEADS, LENGTH, HEAD = 16, 8192, 128
-leaves, dout = [normal(1, HEADS, LENGTH, HEAD).requires_grad_() for _ in range(3)], normal(1, HEADS, LENGTH, HEAD)
+SIDES = 4, 16, 4096, 128
+leaves, dout = [normal(*SIDES).requires_grad_() for _ in range(3)], normal(*SIDES)
 inputs = [x.detach() for x in leaves]
-held = torch.cuda.memory_allocated()
-figures = {"tensor": dout.nbytes, "scores": 2 * HEADS * LENGTH * LENGTH, "forward": {}, "training": {}}
-peers = that_run(dense_peers(LENGTH, True) | {"math": by_backend(SDPBackend.MATH, True)}, inputs)
+figures = {"tensor": dout.nbytes, "forward": {}, "training": {}}
+peers = that_run(dense_peers(SIDES[2], True) | {"math": by_backend(SDPBackend.MATH, True)}, inputs)
+gc.collect()
+held = torch.cuda.memory_allocated()  # the inputs, and what cuBLAS keeps for itself
 for name, run in peers.items():
     figures["forward"][name] = peak_of(lambda run=run: run(*inputs), held)
 for name, run in peers.items():

@@ -16,7 +16,6 @@ NARROW_TILES = ((64, 64, 4, 3), (128, 64, 4, 3), (128, 64, 8, 3), (128, 128, 8, 
 WIDE_TILES = ((64, 32, 4, 3), (64, 64, 4, 2), (128, 64, 8, 2))
 
 
-# --8<-- [start:kernel]
 @triton.jit
 def stage_of_keys(
     q, k, v, acc, total, peak, rows, base, low, high, scale,
@@ -57,7 +56,6 @@ def two_stage_attention_kernel(
             queries, k, v, acc, total, peak, rows, base, first, first + BLOCK_M, scale, True, BLOCK_N
         )
     out.store([base + first, 0], (acc / total[:, None]).to(queries.dtype))
-# --8<-- [end:kernel]
 
 
 def in_two_stages(q, k, v, is_causal, tile):

@@ -30,19 +30,18 @@ def both_ways(function, shapes, dtypes):
         assert all(torch.isfinite(x).all() for x in (out, *gradients)), (shapes, dtype)
 
 
-# Batches, heads, heads of keys, queries, keys, the size of a head, and the mask. Rows of 7 or 100 numbers begin at
-# no multiple of 16 bytes and are loaded by pointers, the others by descriptors; few queries over many keys split the keys.
+# Batches, heads, heads of keys, queries, keys, the size of a head, and the mask. Rows of 7 numbers begin at no
+# multiple of 16 bytes and are loaded by pointers, the others by descriptors; few queries over many keys split the keys.
 CAUSAL, WINDOW = {"is_causal": True, "align": "lower_right"}, {"window": (33, 5)}
-CASES = [(1, 1, 1, 1, 1, 1, {}), (1, 2, 1, 67, 129, 7, WINDOW), (2, 2, 2, 131, 67, 64, CAUSAL), (2, 4, 2, 1, 1037, 64, {})]
-CASES += [(1, 4, 1, 3, 517, 40, CAUSAL), (1, 4, 2, 65, 193, 100, {}), (1, 2, 1, 129, 131, 128, CAUSAL)]
-for *sides, options in [*CASES, (1, 1, 1, 67, 65, 256, WINDOW)]:
+CASES = [(1, 2, 1, 67, 129, 7, WINDOW), (2, 2, 2, 131, 67, 64, CAUSAL), (1, 4, 1, 3, 517, 40, {})]
+for *sides, options in [*CASES, (1, 2, 1, 129, 131, 128, CAUSAL)]:
     batches, heads, k_heads, length, k_length, head = sides
     shapes = [(batches, heads, length, head), *[(batches, k_heads, k_length, head)] * 2]
-    dtypes = (torch.float32, torch.bfloat16) if head in (7, 40) else (torch.bfloat16,)  # the others take long to compile
+    dtypes = (torch.float32, torch.bfloat16) if head == 7 else (torch.bfloat16,)  # wider heads in float32 take long to compile
     both_ways(lambda q, k, v, options=options: attention(q, k, v, enable_gqa=True, return_lse=True, **options), shapes, dtypes)
 # Documents of one token, of none and of a few tiles, and rows that are no document's.
 starts = torch.tensor([0, 1, 1, 68, 197, 230], dtype=torch.int32, device="cuda")
-for head, options in ((7, {"is_causal": True}), (64, {"window": (17, 3)})):
+for head, options in ((7, {"is_causal": True}), (64, {})):
     shapes = [(237, 4, head), (237, 2, head), (237, 2, head)]
     both_ways(
         lambda q, k, v, options=options: attention_packed(q, k, v, starts, starts, enable_gqa=True, return_lse=True, **options),
