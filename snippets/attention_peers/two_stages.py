@@ -11,9 +11,12 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-# BLOCK_M, BLOCK_N, warps and stages; heads of 256 do not fit into all of them.
-NARROW_TILES = ((64, 64, 4, 3), (128, 64, 4, 3), (128, 64, 8, 3), (128, 128, 8, 2))
-WIDE_TILES = ((64, 32, 4, 3), (64, 64, 4, 2), (128, 64, 8, 2))
+# BLOCK_M, BLOCK_N, warps and stages, for each size of a head.
+TWO_STAGE_TILES = {
+    64: ((64, 64, 4, 3), (128, 64, 4, 3)),
+    128: ((64, 64, 4, 3), (128, 64, 8, 3)),
+    256: ((64, 32, 4, 3), (128, 64, 8, 2)),
+}
 
 
 @triton.jit
@@ -86,7 +89,7 @@ def fastest_tile(shape, is_causal):
     """Of the tiles that fit, the fastest of three calls on random inputs."""
     q, k, v = (torch.randn(shape, device="cuda").bfloat16() for _ in range(3))
     times = {}
-    for tile in NARROW_TILES if shape[-1] <= 128 else WIDE_TILES:
+    for tile in TWO_STAGE_TILES[shape[-1]]:
         try:
             in_two_stages(q, k, v, is_causal, tile)
         except triton.runtime.errors.OutOfResources:

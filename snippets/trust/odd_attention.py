@@ -34,20 +34,19 @@ def both_ways(function, shapes, dtypes):
 # multiple of 16 bytes and are loaded by pointers, the others by descriptors; few queries over many keys split the keys.
 CAUSAL, WINDOW = {"is_causal": True, "align": "lower_right"}, {"window": (33, 5)}
 CASES = [(1, 2, 1, 67, 129, 7, WINDOW), (2, 2, 2, 131, 67, 64, CAUSAL), (1, 4, 1, 3, 517, 40, {})]
-for *sides, options in [*CASES, (1, 2, 1, 129, 131, 128, CAUSAL)]:
+for *sides, options in CASES:
     batches, heads, k_heads, length, k_length, head = sides
     shapes = [(batches, heads, length, head), *[(batches, k_heads, k_length, head)] * 2]
     dtypes = (torch.float32, torch.bfloat16) if head == 7 else (torch.bfloat16,)  # wider heads in float32 take long to compile
     both_ways(lambda q, k, v, options=options: attention(q, k, v, enable_gqa=True, return_lse=True, **options), shapes, dtypes)
 # Documents of one token, of none and of a few tiles, and rows that are no document's.
 starts = torch.tensor([0, 1, 1, 68, 197, 230], dtype=torch.int32, device="cuda")
-for head, options in ((7, {"is_causal": True}), (64, {})):
-    shapes = [(237, 4, head), (237, 2, head), (237, 2, head)]
-    both_ways(
-        lambda q, k, v, options=options: attention_packed(q, k, v, starts, starts, enable_gqa=True, return_lse=True, **options),
-        shapes,
-        (torch.bfloat16,),
-    )
+shapes = [(237, 4, 64), (237, 2, 64), (237, 2, 64)]
+both_ways(
+    lambda q, k, v: attention_packed(q, k, v, starts, starts, is_causal=True, enable_gqa=True, return_lse=True),
+    shapes,
+    (torch.bfloat16,),
+)
 torch.cuda.synchronize()
 print(f"{len(LAUNCHED)} kernels launched, every result finite:")
 print(*sorted(LAUNCHED), sep="\n")
