@@ -107,7 +107,7 @@ SERIES = {
     "flash": Series("PyTorch's flash attention", "peer-1", "s", dashes=(6, 2.5)),
     "flex": Series("FlexAttention, compiled", "peer-2", "^", dashes=(1.2, 1.8)),
     "cudnn": Series("cuDNN", "peer-3", "D", dashes=(9, 2, 1.5, 2)),
-    "tutorial": Series("The tutorial's method", "peer-4", "v", dashes=(3.5, 1.5)),
+    "tutorial": Series("Triton tutorial's method", "peer-4", "v", dashes=(3.5, 1.5)),
     "maskless": Series("No mask", "peer-4", "v", dashes=(3.5, 1.5)),
     "one_each": Series("One draw an element", "ours", "o", dashes=(2, 2.5), hollow=True),
     "last": Series("One launch, the last program finishes", "ours", "s", dashes=(6, 2.5), hollow=True),
