@@ -53,6 +53,20 @@ def heads(batches: int, tokens: int, queries: int, keys: int, width: int) -> int
     return 2 * batches * tokens * (queries + keys) * width
 
 
+def attended(batches: int, heads: int, length: int, width: int, *_: int) -> int:
+    """Queries, keys, values and the output; backward twice as much, for the output's gradient is read and three are written."""
+    return 4 * batches * heads * length * width
+
+
+def shared_heads(batches: int, heads: int, k_heads: int, length: int, width: int) -> int:
+    """The same where several heads of queries share one of keys and values."""
+    return 2 * batches * (heads + k_heads) * length * width
+
+
+def twice(forward: Callable[..., int]) -> Callable[..., int]:
+    return lambda *sides: 2 * forward(*sides)
+
+
 def laws(law: Law, names: str) -> dict[str, Law]:
     return dict.fromkeys(names.split(), law)
 
@@ -86,6 +100,11 @@ LAWS: dict[str, Law] = {
         Law(lambda batches, heads, tokens, width: 4 * batches * heads * tokens * width),
         "inductor_flex_causal attention_ladder attention_ladder_causal",
     ),
+    # A fifth side is the width of a window, or how many documents there are.
+    **laws(Law(attended, twice(attended)), "attention attention_causal attention_window attention_documents"),
+    "attention_gqa": Law(shared_heads, twice(shared_heads)),
+    # One query a sequence is next to nothing beside its keys and values.
+    "attention_decode": Law(lambda batches, heads, k_heads, keys, width: 2 * batches * k_heads * keys * width),
     # Matrix products.
     **laws(PRODUCT, " ".join(f"matmul_{step}" for step in STEPS.split())),
     **laws(PRODUCT, "mm product tile_order precision hopper_features wide_tile tail one_wave narrow mlp_half"),
