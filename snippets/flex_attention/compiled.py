@@ -1,0 +1,71 @@
+"""FlexAttention compiled for each of the seven variants: held against matrices in float64, and its launches counted."""
+# needs: cuda
+import sys
+
+import torch
+from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+if not torch.cuda.is_available():
+    print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
+    sys.exit(2)
+
+from kernels.tools.benchmark import keep
+from snippets.flex_attention.variants import (
+    alibi_of, causal, documents_of, prefix_of, relative_of, soft_cap_of, window_of, written_out,
+)  # fmt: skip
+from snippets.inductor.captured import launched
+
+heads, tokens, width = 4, 1024, 64
+position = torch.arange(tokens, device="cuda")
+distance = position[:, None] - position
+document = torch.bucketize(position, torch.tensor([300, 420, 900], device="cuda"), right=True)
+slopes = 0.5 ** torch.arange(1, heads + 1, device="cuda")
+bias = torch.randn(heads, 128, device="cuda", requires_grad=True)
+past, same = distance >= 0, document[:, None] == document
+# --8<-- [start:cases]
+CASES = {  # for each: what flex_attention is given, and the same as matrices
+    "causal": (None, causal, past, None),
+    "sliding window": (None, window_of(256), past & (distance < 256), None),
+    "documents": (None, documents_of(document), past & same, None),
+    "prefix": (None, prefix_of(200), past | (position < 200), None),
+    "ALiBi": (alibi_of(slopes), causal, past, lambda s: s - slopes[:, None, None] * distance),
+    "relative bias": (relative_of(bias), causal, past, lambda s: s + bias.double()[:, distance.clamp(0, 127)]),
+    "soft cap": (soft_cap_of(20.0), causal, past, lambda s: 20 * (s / 20).tanh()),
+}
+# --8<-- [end:cases]
+
+
+# --8<-- [start:relative]
+def relative_error(found, wanted):
+    return ((found.double() - wanted).norm() / wanted.norm()).item()
+# --8<-- [end:relative]
+
+
+q, k, v, gradient = torch.randn(4, 1, heads, tokens, width, device="cuda").bfloat16().unbind()
+kept = {}
+print("kernels launched   eager  forward  backward   error")
+for name, (score_mod, mask_mod, allowed, change) in CASES.items():
+    # --8<-- [start:one]
+    torch.compiler.reset()
+    leaves = [x.clone().requires_grad_() for x in (q, k, v)] + [bias] * (name == "relative bias")
+    mask = create_block_mask(mask_mod, None, None, tokens, tokens, device="cuda")
+    flex = torch.compile(flex_attention, dynamic=False)
+    out = flex(*leaves[:3], score_mod=score_mod, block_mask=mask)
+    grads = torch.autograd.grad(out, leaves, gradient)
+    # --8<-- [end:one]
+    exact = [x.detach().double().requires_grad_() for x in (q, k, v)] + leaves[3:]
+    wanted = written_out(*exact[:3], allowed, change)
+    wanted_grads = torch.autograd.grad(wanted, exact, gradient.double())
+    errors = [relative_error(*pair) for pair in zip((out, *grads), (wanted, *wanted_grads), strict=True)]
+    assert max(errors) < 1.6e-2, (name, errors)
+
+    def both(f, score_mod=score_mod, mask=mask, leaves=leaves):
+        torch.autograd.grad(f(*leaves[:3], score_mod=score_mod, block_mask=mask), leaves, gradient)
+
+    with torch.no_grad():
+        eager = launched(lambda s=score_mod, m=mask: flex_attention(q, k, v, score_mod=s, block_mask=m))
+    forward = launched(lambda s=score_mod, m=mask, x=leaves: flex(*x[:3], score_mod=s, block_mask=m))
+    behind = launched(lambda f=flex: both(f))[len(forward):]
+    kept[name] = {"eager": len(eager), "forward": len(forward), "backward": len(behind), "error": max(errors)}
+    print(f"{name:18} {len(eager):5} {len(forward):8} {len(behind):9}   {max(errors):.1e}", flush=True)
+keep(figures=kept)

@@ -1,0 +1,31 @@
+"""What becomes of a tensor that a mask_mod or a score_mod reads: loads in the kernel, and a gradient by atomic additions."""
+# needs: cuda
+import sys
+
+import torch
+
+if not torch.cuda.is_available():
+    print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
+    sys.exit(2)
+
+from torch._inductor import config
+from torch._inductor.utils import run_and_get_code
+from torch.nn.attention.flex_attention import flex_attention
+
+# --8<-- [start:tensor]
+bias = torch.zeros(4, 128, device="cuda", requires_grad=True)
+
+
+def relative(score, batch, head, query, key):
+    return score + bias[head, (query - key).clamp(0, 127)]
+
+
+q, k, v = torch.randn(3, 1, 4, 1024, 64, device="cuda").bfloat16().requires_grad_().unbind()
+flex = torch.compile(flex_attention, dynamic=False)
+with config.patch(force_disable_caches=True):
+    _, programs = run_and_get_code(lambda: flex(q, k, v, score_mod=relative).sum().backward())
+for text in programs:
+    for line in text.splitlines():
+        if "atomic_add" in line or ("tl.load(" in line and "in_ptr" in line):
+            print(line.strip())
+# --8<-- [end:tensor]
