@@ -21,9 +21,9 @@ def relative(score, batch, head, query, key):
 
 
 q, k, v = torch.randn(3, 1, 4, 1024, 64, device="cuda").bfloat16().requires_grad_().unbind()
-flex = torch.compile(flex_attention, dynamic=False)
+flex, options = torch.compile(flex_attention, dynamic=False), {"num_stages": 1}
 with config.patch(force_disable_caches=True):
-    _, programs = run_and_get_code(lambda: flex(q, k, v, score_mod=relative).sum().backward())
+    _, programs = run_and_get_code(lambda: flex(q, k, v, relative, kernel_options=options).sum().backward())
 for text in programs:
     for line in text.splitlines():
         if "atomic_add" in line or ("tl.load(" in line and "in_ptr" in line):
