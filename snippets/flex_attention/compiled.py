@@ -37,35 +37,38 @@ CASES = {  # for each: what flex_attention is given, and the same as matrices
 # --8<-- [end:cases]
 
 
-# --8<-- [start:relative]
+# --8<-- [start:both]
+q, k, v, gradient = torch.randn(4, 1, heads, tokens, width, device="cuda").bfloat16().unbind()
+
+
+def both_ways(score_mod, mask_mod, leaves, options):
+    """Compile FlexAttention for one variant; return it with its block mask, its result and the gradients."""
+    torch.compiler.reset()
+    mask = create_block_mask(mask_mod, None, None, tokens, tokens, device="cuda")
+    flex = torch.compile(flex_attention, dynamic=False)
+    out = flex(*leaves[:3], score_mod, mask, kernel_options=options)
+    return flex, mask, out, torch.autograd.grad(out, leaves, gradient, retain_graph=True)
+# --8<-- [end:both]
+
+
 def relative_error(found, wanted):
     return ((found.double() - wanted).norm() / wanted.norm()).item()
-# --8<-- [end:relative]
 
 
-q, k, v, gradient = torch.randn(4, 1, heads, tokens, width, device="cuda").bfloat16().unbind()
 kept = {}
 print("kernels launched   eager  forward  backward   error")
 for name, (score_mod, mask_mod, allowed, change) in CASES.items():
-    # --8<-- [start:one]
-    torch.compiler.reset()
     leaves = [x.clone().requires_grad_() for x in (q, k, v)] + [bias] * (name == "relative bias")
-    mask = create_block_mask(mask_mod, None, None, tokens, tokens, device="cuda")
-    flex = torch.compile(flex_attention, dynamic=False)
     options = {"num_stages": 1} if name == "relative bias" else None
-    out = flex(*leaves[:3], score_mod=score_mod, block_mask=mask, kernel_options=options)
-    grads = torch.autograd.grad(out, leaves, gradient)
-    # --8<-- [end:one]
+    flex, mask, out, grads = both_ways(score_mod, mask_mod, leaves, options)
     exact = [x.detach().double().requires_grad_() for x in (q, k, v)] + leaves[3:]
     wanted = written_out(*exact[:3], allowed, change)
     wanted_grads = torch.autograd.grad(wanted, exact, gradient.double())
     errors = [relative_error(*pair) for pair in zip((out, *grads), (wanted, *wanted_grads), strict=True)]
     assert max(errors) < 1.6e-2, (name, errors)
-
     with torch.no_grad():
-        eager = launched(lambda s=score_mod, m=mask: flex_attention(q, k, v, score_mod=s, block_mask=m))
+        eager = launched(lambda s=score_mod, m=mask: flex_attention(q, k, v, s, m))
     forward = launched(lambda f=flex, x=leaves, s=score_mod, m=mask, o=options: f(*x[:3], s, m, kernel_options=o))
-    out = flex(*leaves[:3], score_mod=score_mod, block_mask=mask, kernel_options=options)
     backward = launched(lambda out=out, x=leaves: torch.autograd.grad(out, x, gradient, retain_graph=True))
     kept[name] = {"eager": len(eager), "forward": len(forward), "backward": len(backward), "error": max(errors)}
     print(f"{name:18} {len(eager):5} {len(forward):8} {len(backward):9}   {max(errors):.1e}", flush=True)

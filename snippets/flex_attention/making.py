@@ -19,6 +19,10 @@ def make(tokens, maker=create_block_mask):
     return maker(window_of(512), None, None, tokens, tokens, device="cuda")
 
 
+compiled_maker = torch.compile(create_block_mask, dynamic=False)
+# --8<-- [end:making]
+
+
 def peak_of(call):
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
@@ -26,7 +30,7 @@ def peak_of(call):
     return torch.cuda.max_memory_allocated() - before, sum(x.nbytes for x in kept.as_tuple(False) if isinstance(x, torch.Tensor))
 
 
-making, flex = torch.compile(create_block_mask, dynamic=False), torch.compile(flex_attention, dynamic=False)
+flex = torch.compile(flex_attention, dynamic=False)
 figures = {}
 print("tokens   attention   made eagerly   made compiled   peak eager   peak compiled   kept")
 for tokens in (8192, 32768):
@@ -35,13 +39,12 @@ for tokens in (8192, 32768):
     calls = {
         "attention": lambda q=q, k=k, v=v, mask=mask: flex(q, k, v, block_mask=mask),
         "eager": lambda n=tokens: make(n),
-        "compiled": lambda n=tokens: make(n, making),
+        "compiled": lambda n=tokens: make(n, compiled_maker),
     }
     for call in calls.values():
         call()
     us = {name: statistics.median(times) * 1e3 for name, times in zip(calls, alternate(list(calls.values())), strict=True)}
     peaks = {name: peak_of(calls[name]) for name in ("eager", "compiled")}
-    # --8<-- [end:making]
     figures[str(tokens)] = {
         "us": us, "eager_bytes": peaks["eager"][0], "compiled_bytes": peaks["compiled"][0], "kept_bytes": peaks["eager"][1],
     }  # fmt: skip
