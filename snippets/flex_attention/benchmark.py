@@ -81,7 +81,7 @@ for name, (score_mod, mask_mod, allowed, change, others) in VARIANTS.items():
     if name == "alibi":
         bias = alibi_bias()
         ways["sdpa"] = lambda q, k, v, bias=bias: F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
-    ways["compile"] = lambda q, k, v, f=flex, s=score_mod, m=mask: f(q, k, v, score_mod=s, block_mask=m)
+    ways["flex"] = lambda q, k, v, f=flex, s=score_mod, m=mask: f(q, k, v, score_mod=s, block_mask=m)
     if name == "window":
         ways["minus_infinity"] = lambda q, k, v, f=flex: f(q, k, v, score_mod=minus_infinity)
     wanted = expected(inputs, gradient, allowed, change)

@@ -20,7 +20,7 @@ def relative(score, batch, head, query, key):
     return score + bias[head, (query - key).clamp(0, 127)]
 
 
-q, k, v = torch.randn(3, 1, 4, 1024, 64, device="cuda").bfloat16().requires_grad_().unbind()
+q, k, v = [torch.randn(1, 4, 1024, 64, device="cuda").bfloat16().requires_grad_() for _ in range(3)]
 flex, options = torch.compile(flex_attention, dynamic=False), {"num_stages": 1}
 with config.patch(force_disable_caches=True):
     _, programs = run_and_get_code(lambda: flex(q, k, v, relative, kernel_options=options).sum().backward())
@@ -29,3 +29,11 @@ for text in programs:
         if "atomic_add" in line or ("tl.load(" in line and "in_ptr" in line):
             print(line.strip())
 # --8<-- [end:tensor]
+
+# --8<-- [start:bits]
+leaves, same = {"q": q, "k": k, "v": v, "bias": bias}, {}
+runs = [torch.autograd.grad(flex(q, k, v, relative, kernel_options=options).sum(), list(leaves.values())) for _ in range(5)]
+for name, *grads in zip(leaves, *runs, strict=True):
+    same[name] = all(torch.equal(grads[0], grad) for grad in grads)
+print("the same in five runs:", same)
+# --8<-- [end:bits]
