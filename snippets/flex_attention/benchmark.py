@@ -82,8 +82,6 @@ for name, (score_mod, mask_mod, allowed, change, others) in VARIANTS.items():
         bias = alibi_bias()
         ways["sdpa"] = lambda q, k, v, bias=bias: F.scaled_dot_product_attention(q, k, v, attn_mask=bias)
     ways["flex"] = lambda q, k, v, f=flex, s=score_mod, m=mask: f(q, k, v, score_mod=s, block_mask=m)
-    if name == "window":
-        ways["minus_infinity"] = lambda q, k, v, f=flex: f(q, k, v, score_mod=minus_infinity)
     wanted = expected(inputs, gradient, allowed, change)
     outs = {way: call(*inputs) for way, call in ways.items()}
     for way, out in outs.items():
@@ -91,6 +89,9 @@ for name, (score_mod, mask_mod, allowed, change, others) in VARIANTS.items():
             assert ((found.double() - exact).norm() / exact.norm()).item() < 1.6e-2, (name, way)
     flops = 4 * width * heads * int(allowed.sum())
     calls = {way: lambda call=call: call(*inputs).detach() for way, call in ways.items()}
+    if name == "window":
+        plain = [x.detach() for x in inputs]
+        calls["minus_infinity"] = lambda f=flex, x=plain: f(*x, score_mod=minus_infinity)
     benchmark.case(f"flex_{name}", "fwd", shape, torch.bfloat16, 4 * gradient.nbytes, flops, calls, wanted[0])
     calls = {way: lambda out=out: torch.autograd.grad(out, inputs, gradient, retain_graph=True)[0] for way, out in outs.items()}
     benchmark.case(f"flex_{name}", "bwd", shape, torch.bfloat16, 8 * gradient.nbytes, flops * 5 // 2, calls, wanted[1])

@@ -1,5 +1,6 @@
 """What becomes of a tensor that a mask_mod or a score_mod reads: loads in the kernel, and a gradient by atomic additions."""
 # needs: cuda
+import re
 import sys
 
 import torch
@@ -11,6 +12,8 @@ if not torch.cuda.is_available():
 from torch._inductor import config
 from torch._inductor.utils import run_and_get_code
 from torch.nn.attention.flex_attention import flex_attention
+
+from snippets.inductor.captured import kernels_of
 
 # --8<-- [start:tensor]
 bias = torch.zeros(4, 128, device="cuda", requires_grad=True)
@@ -24,10 +27,11 @@ q, k, v = [torch.randn(1, 4, 1024, 64, device="cuda").bfloat16().requires_grad_(
 flex, options = torch.compile(flex_attention, dynamic=False), {"num_stages": 1}
 with config.patch(force_disable_caches=True):
     _, programs = run_and_get_code(lambda: flex(q, k, v, relative, kernel_options=options).sum().backward())
-for text in programs:
-    for line in text.splitlines():
-        if "atomic_add" in line or ("tl.load(" in line and "in_ptr" in line):
-            print(line.strip())
+for made, text in [kernel for program in programs for kernel in kernels_of(program)]:
+    if made == "template":
+        print(text.partition("(")[0])
+        lines = [line.strip() for line in text.splitlines()]
+        print(*(f"    {line}" for line in lines if "tl.atomic_add(" in line or re.match(r"tmp\d+ = tl.load\(", line)), sep="\n")
 # --8<-- [end:tensor]
 
 # --8<-- [start:bits]
