@@ -37,14 +37,15 @@ for tokens in (8192, 32768):
     if tokens == 32768:
         q, k, v = torch.randn(3, 1, 16, tokens, 128, device="cuda").bfloat16().unbind()
         ways["compiled"] = lambda n=tokens: make(n, compiled_maker)
-        ways["attention"] = lambda q=q, k=k, v=v, mask=make(tokens): flex(q, k, v, block_mask=mask)
+        mask = make(tokens)
+        ways["attention"] = lambda q=q, k=k, v=v, mask=mask: flex(q, k, v, block_mask=mask)
     for call in ways.values():
         call()
     us = {way: statistics.median(times) * 1e3 for way, times in zip(ways, alternate(list(ways.values())), strict=True)}
     figures[str(tokens)] = {"us": us}
-    for way in ways.keys() - {"attention"}:
+    for way in sorted(ways.keys() - {"attention"}):
         peak, kept = peak_of(ways[way])
         figures[str(tokens)] |= {f"{way}_bytes": peak, "kept_bytes": kept}
-        print(f"{tokens} tokens, {way}: {us[way]:.0f} us, {peak / 2**20:.0f} MiB at its peak, {kept / 2**10:.0f} KiB kept", flush=True)
+        print(f"{tokens} tokens, {way}: {us[way]:.0f} us, {peak / 2**20:.0f} MiB at its peak, {kept / 2**10:.0f} KiB kept")
 print(f"attention of {tokens} tokens: {us['attention']:.0f} us")
 keep(figures=figures)
