@@ -1,12 +1,14 @@
 """The block masks of four masks: which blocks are whole, in part or empty, counted, and counted again without FlexAttention."""
 
-# --8<-- [start:block_mask]
+# --8<-- [start:imports]
 import torch
 from torch.nn.attention.flex_attention import create_block_mask
 
 from kernels.tools.benchmark import keep
+# --8<-- [end:imports]
 from snippets.flex_attention.variants import causal, documents_of, prefix_of, window_of
 
+# --8<-- [start:block_mask]
 tokens, block = 1024, 64
 document = torch.bucketize(torch.arange(tokens), torch.tensor([200, 328, 640, 896]), right=True)
 MASKS = {

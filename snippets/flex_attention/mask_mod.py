@@ -1,7 +1,9 @@
 """Four masks for FlexAttention, each held against a matrix that is built another way, in float64."""
 
+# --8<-- [start:imports]
 import torch
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+# --8<-- [end:imports]
 
 from snippets.flex_attention.variants import causal, documents_of, prefix_of, window_of, written_out
 

@@ -1,13 +1,15 @@
 """When a compiled flex_attention is compiled again: lengths, masks, numbers and tensors that change. Counted without a GPU."""
 
-# --8<-- [start:times]
+# --8<-- [start:imports]
 import warnings
 
 import torch
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+# --8<-- [end:imports]
 
 from snippets.flex_attention.variants import causal, documents_of, prefix_of, soft_cap_of, window_of
 
+# --8<-- [start:times]
 warnings.simplefilter("ignore")
 compilations = []
 

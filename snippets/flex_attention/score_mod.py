@@ -1,7 +1,9 @@
 """Three changes of a score for FlexAttention, each held against matrices in float64; the learned one with its gradient."""
 
+# --8<-- [start:imports]
 import torch
 from torch.nn.attention.flex_attention import flex_attention
+# --8<-- [end:imports]
 
 from snippets.flex_attention.variants import alibi_of, relative_of, soft_cap_of, written_out
 

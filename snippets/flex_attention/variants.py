@@ -1,6 +1,8 @@
 """Seven variants of attention, each a function of positions, and attention written out as matrices to hold them against."""
 
+# --8<-- [start:imports]
 import torch
+# --8<-- [end:imports]
 
 
 # --8<-- [start:masks]
