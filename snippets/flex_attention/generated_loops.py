@@ -19,6 +19,6 @@ def same_document(batch, head, query, key):
 
 
 text = written_kernel(None, same_document)
-print(part_of(text, "tl.static_assert(SPARSE_Q", "# Define strides"), "\n")
+print(part_of(text, "tl.static_assert(SPARSE_Q", "# Define strides"), end="\n\n")
 print(part_of(text, "# ~~~~~~~~~~~~~~ normal blocks", "# [Note] Handle"))
 # --8<-- [end:loops]

@@ -27,8 +27,8 @@ print(f"blocks: {int(mask.to_dense().sum())} of {mask.to_dense().numel()} with t
 try:
     flex_attention(q[:, :, :96], k[:, :, :96], v[:, :, :96], block_mask=mask)
 except ValueError as error:
-    print(str(error).split(". ")[0])
-    #> block_mask was created for block_mask.shape=(1, 1, 128, 128) but got q_len=96 and kv_len=96
+    print(str(error).split(" but ")[1].split(". ")[0])
+    #> got q_len=96 and kv_len=96
 # --8<-- [end:length]
 
 
