@@ -39,6 +39,9 @@ for name, mask_mod in MASKS.items():
     whole, part, empty = ("".join(rows).count(letter) for letter in "fp.")
     print(f"{name:9} {whole:3} whole, {part:2} in part, {empty:3} empty: {mask.sparsity():.1f}% skipped")
     #> causal    120 whole, 16 in part, 120 empty: 46.9% skipped
+    #> window     29 whole, 41 in part, 186 empty: 72.7% skipped
+    #> documents  16 whole, 26 in part, 214 empty: 83.6% skipped
+    #> prefix    130 whole, 12 in part, 114 empty: 44.5% skipped
     kept[name] = {"rows": rows, "whole": whole, "part": part, "empty": empty, "sparsity": mask.sparsity()}
 # --8<-- [end:block_mask]
 
