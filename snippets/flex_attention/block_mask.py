@@ -54,7 +54,4 @@ for name, mask_mod in MASKS.items():
     kept[name]["scores"] = int(counting.sum())
 # --8<-- [end:counted]
 keep(figures=kept)
-
-# --8<-- [start:printed]
 print(create_block_mask(MASKS["documents"], None, None, tokens, tokens, device="cpu", BLOCK_SIZE=block).to_string())
-# --8<-- [end:printed]

@@ -24,7 +24,6 @@ document = torch.bucketize(position, torch.tensor([300, 420, 900], device="cuda"
 slopes = 0.5 ** torch.arange(1, heads + 1, device="cuda")
 bias = torch.randn(heads, 128, device="cuda", requires_grad=True)
 past, same = distance >= 0, document[:, None] == document
-# --8<-- [start:cases]
 CASES = {  # for each: what flex_attention is given, and the same as matrices
     "causal": (None, causal, past, None),
     "sliding window": (None, window_of(256), past & (distance < 256), None),
@@ -34,7 +33,6 @@ CASES = {  # for each: what flex_attention is given, and the same as matrices
     "relative bias": (relative_of(bias), causal, past, lambda s: s + bias.double()[:, distance.clamp(0, 127)]),
     "soft cap": (soft_cap_of(20.0), causal, past, lambda s: 20 * (s / 20).tanh()),
 }
-# --8<-- [end:cases]
 
 
 # --8<-- [start:both]
