@@ -40,6 +40,7 @@ LEVEL = 0.02
 # Below this a call is mostly the launch.
 FLOOR_US = 20.0
 VERDICTS = ("won", "level", "lost")
+PEERS |= {"sdpa": "PyTorch's scaled_dot_product_attention"}
 
 Row = dict[str, Any]
 

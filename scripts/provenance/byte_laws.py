@@ -38,6 +38,11 @@ def matrices(count: int) -> Callable[[int, int], int]:
     return lambda m, n: count * m * n
 
 
+def scores_of(count: int) -> Callable[[int, int, int, int], int]:
+    """So many of queries, keys, values, the output and their gradients, all of one shape."""
+    return lambda batches, heads, tokens, width: count * batches * heads * tokens * width
+
+
 def a_product(m: int, n: int, k: int) -> int:
     """The two factors and the result."""
     return m * k + k * n + m * n
@@ -95,6 +100,7 @@ LAWS: dict[str, Law] = {
     "tool_chain": Law(matrices(4)),
     "tool_norm": Law(matrices(2), matrices(5)),  # forward and backward
     "cross_entropy": Law(matrices(1), matrices(2)),  # with the gradient it writes as many numbers as it reads
+    **laws(Law(scores_of(4), scores_of(8)), "flex_causal flex_window flex_documents flex_alibi flex_soft_cap"),
     "rope": Law(heads, heads),
     **laws(
         Law(lambda batches, heads, tokens, width: 4 * batches * heads * tokens * width),
