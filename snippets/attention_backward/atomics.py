@@ -28,7 +28,7 @@ def one_kernel_backward_kernel(
     # This program owns BLOCK keys and values of one head, and has a share in every dQ.
     head = tl.program_id(1).to(tl.int64) * length
     columns = tl.arange(0, D)  # [D]
-    keys = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
+    keys = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mine = (head + keys)[:, None] * D + columns[None, :]  # [BLOCK, D]
     is_key = keys < length
     k = tl.load(k_ptr + mine, mask=is_key[:, None], other=0.0)

@@ -76,7 +76,7 @@ def timed_keys_kernel(
 ):
     # This program owns BLOCK_N keys and values of one head.
     head = tl.program_id(1).to(tl.int64) * length
-    first = tl.program_id(0) * BLOCK_N
+    first = (tl.program_id(0).to(tl.int64) * BLOCK_N).to(tl.int32)
     keys = first + tl.arange(0, BLOCK_N)  # [BLOCK_N]
     mine = (head + keys)[:, None] * D + tl.arange(0, D)[None, :]  # [BLOCK_N, D]
     k, v = tl.load(k_ptr + mine), tl.load(v_ptr + mine)
@@ -126,7 +126,7 @@ def timed_queries_kernel(
 ):
     # This program owns BLOCK_M queries of one head.
     head = tl.program_id(1).to(tl.int64) * length
-    first = tl.program_id(0) * BLOCK_M
+    first = (tl.program_id(0).to(tl.int64) * BLOCK_M).to(tl.int32)
     queries = first + tl.arange(0, BLOCK_M)  # [BLOCK_M]
     mine = (head + queries)[:, None] * D + tl.arange(0, D)[None, :]  # [BLOCK_M, D]
     q, dout = tl.load(q_ptr + mine), tl.load(dout_ptr + mine)

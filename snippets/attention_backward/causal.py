@@ -26,7 +26,7 @@ def causal_keys_kernel(
     # This program owns BLOCK keys and values of one head.
     head = tl.program_id(1).to(tl.int64) * length
     columns = tl.arange(0, D)  # [D]
-    first = tl.program_id(0) * BLOCK
+    first = tl.program_id(0).to(tl.int64) * BLOCK
     keys = first + tl.arange(0, BLOCK)  # [BLOCK]
     mine = (head + keys)[:, None] * D + columns[None, :]  # [BLOCK, D]
     is_key = (keys < length)[:, None]
@@ -61,7 +61,7 @@ def causal_queries_kernel(
     # This program owns BLOCK queries of one head.
     head = tl.program_id(1).to(tl.int64) * length
     columns = tl.arange(0, D)  # [D]
-    first = tl.program_id(0) * BLOCK
+    first = tl.program_id(0).to(tl.int64) * BLOCK
     queries = first + tl.arange(0, BLOCK)  # [BLOCK]
     mine = (head + queries)[:, None] * D + columns[None, :]  # [BLOCK, D]
     is_query = queries < length

@@ -23,7 +23,7 @@ def keys_gradient_kernel(
     # This program owns BLOCK keys and values of one head.
     head = tl.program_id(1).to(tl.int64) * length
     columns = tl.arange(0, D)  # [D]
-    keys = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
+    keys = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mine = (head + keys)[:, None] * D + columns[None, :]  # [BLOCK, D]
     is_key = (keys < length)[:, None]
     k = tl.load(k_ptr + mine, mask=is_key, other=0.0)
@@ -57,7 +57,7 @@ def queries_gradient_kernel(
     # This program owns BLOCK queries of one head.
     head = tl.program_id(1).to(tl.int64) * length
     columns = tl.arange(0, D)  # [D]
-    queries = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
+    queries = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mine = (head + queries)[:, None] * D + columns[None, :]  # [BLOCK, D]
     is_query = queries < length
     q = tl.load(q_ptr + mine, mask=is_query[:, None], other=0.0)

@@ -27,7 +27,7 @@ def decode_part_kernel(
     D: tl.constexpr, BLOCK: tl.constexpr,
 ):
     # This program owns part_length of the keys that one head's query sees.
-    head, part = tl.program_id(0).to(tl.int64), tl.program_id(1)
+    head, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     columns = tl.arange(0, D)  # [D]
     q = tl.load(q_ptr + head * D + columns).to(tl.float32) * scale
     first = head // group * length  # `group` heads of queries share one of keys
