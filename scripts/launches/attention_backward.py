@@ -38,7 +38,8 @@ def step(kernel: str, label: str, taken: int, tile: tuple[int, ...], bounds: tup
 
 def decode(kernel: str, registers: int, shared: int) -> Specimen:
     """The same kernel in the program and in the benchmark has the same arguments."""
-    given: dict[str, Any] = dict.fromkeys(("q_ptr", "k_ptr", "v_ptr", "out_ptr"), "*bf16") | {"part_ptr": "*fp32", "lse_ptr": "*fp32"}
+    given: dict[str, Any] = dict.fromkeys(("q_ptr", "k_ptr", "v_ptr", "out_ptr"), "*bf16")
+    given |= {"part_ptr": "*fp32", "lse_ptr": "*fp32"}
     given |= {"length": 32768, "part_length": 1984, "group": 4, "scale": 0.1, "n_parts": 17, "D": 128}
     given |= {"PARTS": 32} if "join" in kernel else {"BLOCK": 64}
     named = {
@@ -51,8 +52,8 @@ def decode(kernel: str, registers: int, shared: int) -> Specimen:
 DELTA: dict[str, Any] = {"out_ptr": "*bf16", "dout_ptr": "*bf16", "delta_ptr": "*fp32", "D": 128, "BLOCK": 32}
 SQUARE = (64, 64, 4, 1)
 SPECIMENS = [
-    taught("two_kernels.py:keys_gradient_kernel", 200, 30_000),
-    taught("two_kernels.py:queries_gradient_kernel", 200, 30_000),
+    taught("two_kernels.py:keys_gradient_kernel", 128, 30_000),
+    taught("two_kernels.py:queries_gradient_kernel", 128, 30_000),
     taught("causal.py:causal_keys_kernel", 200, 30_000),
     taught("causal.py:causal_queries_kernel", 200, 30_000),
     taught("atomics.py:one_kernel_backward_kernel", 255, 30_000, dq_ptr="*fp32"),

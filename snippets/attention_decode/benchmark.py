@@ -98,5 +98,5 @@ for batch, heads, k_heads, length in CASES:
     }
     shape, moved = f"B{batch}S{length}H{heads}/{k_heads}D128", k.nbytes + v.nbytes + 2 * q.nbytes
     flops = 4 * batch * heads * length * 128
-    benchmark.case("attention_decode", "fwd", shape, q.dtype, moved, flops, ways, exact(q, k, v))
+    benchmark.case("attention_decode_ladder", "fwd", shape, q.dtype, moved, flops, ways, exact(q, k, v))
 benchmark.finish()
