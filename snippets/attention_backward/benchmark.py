@@ -31,14 +31,6 @@ def timed_delta_kernel(out_ptr, dout_ptr, delta_ptr, D: tl.constexpr, BLOCK: tl.
 
 
 @triton.jit
-def timed_weights(q, k, limit, scale, queries, keys, EXP2: tl.constexpr, MASKED: tl.constexpr):
-    """The weights of queries for keys, the former lying along the second side: [keys, queries]."""
-    scores = tl.dot(k, q.T) * scale
-    p = tl.exp2(scores - limit[None, :]) if EXP2 else tl.exp(scores - limit[None, :])
-    return tl.where(queries[None, :] >= keys[:, None], p, 0.0) if MASKED else p
-
-
-@triton.jit
 def timed_keys_step(
     start, q_ptr, dout_ptr, dq_ptr, limit_ptr, delta_ptr, keys, k, v, dk, dv, scale, dq_scale,
     D: tl.constexpr, BLOCK_M: tl.constexpr, EXP2: tl.constexpr, TURNED: tl.constexpr, ATOMIC: tl.constexpr,
@@ -48,8 +40,11 @@ def timed_keys_step(
     rows = queries[:, None] * D + tl.arange(0, D)[None, :]  # [BLOCK_M, D]
     q, dout = tl.load(q_ptr + rows), tl.load(dout_ptr + rows)
     limit, delta = tl.load(limit_ptr + queries), tl.load(delta_ptr + queries)
-    if TURNED:
-        p = timed_weights(q, k, limit, scale, queries, keys, EXP2, MASKED)  # [BLOCK_N, BLOCK_M]
+    if TURNED:  # all that is as large as a tile of weights lies on its side
+        scores = tl.dot(k, q.T) * scale
+        p = tl.exp2(scores - limit[None, :]) if EXP2 else tl.exp(scores - limit[None, :])
+        if MASKED:
+            p = tl.where(queries[None, :] >= keys[:, None], p, 0.0)  # [BLOCK_N, BLOCK_M]
         dv = tl.dot(p.to(dout.dtype), dout, dv)
         ds = (p * (tl.dot(v, dout.T) - delta[None, :])).to(q.dtype)
         dk = tl.dot(ds, q, dk)
@@ -206,7 +201,7 @@ def deterministic(way):
 
 torch.utils.deterministic.fill_uninitialized_memory = False
 SMALL = (64, 64, 4, 1)
-STAGED, BEST_KEYS, BEST_QUERIES, ONE = (64, 64, 4, 2), (64, 64, 4, 2), (128, 64, 8, 3), (64, 64, 8, 2)
+STAGED, BEST_KEYS, BEST_QUERIES, ONE = (64, 64, 4, 2), (64, 128, 8, 1), (128, 64, 8, 3), (64, 128, 8, 2)
 if __name__ == "__main__":
     benchmark, failed = Benchmark(), {}
     for shape in ((4, 16, 4096, 128), (16, 16, 1024, 128)):

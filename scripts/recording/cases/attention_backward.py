@@ -10,7 +10,7 @@ from snippets.attention_backward.causal import causal_keys_kernel, causal_querie
 from snippets.attention_backward.two_kernels import keys_gradient_kernel, queries_gradient_kernel
 
 LENGTH, D, BLOCK, SCALE = 14, 2, 4, 0.25
-GRID = (4, 1)
+GRID = (4,)
 
 
 def made(kernel: Any, limit: str, *gradients: str) -> dict[str, Any]:

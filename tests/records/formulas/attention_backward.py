@@ -1,6 +1,6 @@
 """The recorded runs of *Attention, backward*: a head of 14 rows of 2 numbers in tiles of 4, with all pairs open or causal."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -82,21 +82,30 @@ def queries_of(program: int, is_causal: bool) -> Iterator[Step]:
     yield "store dq", mine, is_query[:, None]
 
 
-def keys(program: int, head: int) -> Iterator[Step]:
+def keys(program: int) -> Iterator[Step]:
     return keys_of(program, False)
 
 
-def queries(program: int, head: int) -> Iterator[Step]:
+def queries(program: int) -> Iterator[Step]:
     return queries_of(program, False)
 
 
-def causal_keys(program: int, head: int) -> Iterator[Step]:
+def causal_keys(program: int) -> Iterator[Step]:
     return keys_of(program, True)
 
 
-def causal_queries(program: int, head: int) -> Iterator[Step]:
+def causal_queries(program: int) -> Iterator[Step]:
     return queries_of(program, True)
 
 
-ELEMENTS = dict.fromkeys(("q", "k", "v", "dout", "dk", "dv", "dq"), LENGTH * D) | dict.fromkeys(("lse", "limit", "delta"), LENGTH)
-FORMULAS = {run.__name__: Formula(run, (4, 1), ELEMENTS) for run in (keys, queries, causal_keys, causal_queries)}
+def formula(run: Callable[[int], Iterator[Step]], limit: str, *gradients: str) -> Formula:
+    rows = dict.fromkeys(("q", "k", "v", "dout", *gradients), LENGTH * D)
+    return Formula(run, (4,), rows | dict.fromkeys((limit, "delta"), LENGTH))
+
+
+FORMULAS = {
+    "keys": formula(keys, "lse", "dk", "dv"),
+    "queries": formula(queries, "lse", "dq"),
+    "causal_keys": formula(causal_keys, "limit", "dk", "dv"),
+    "causal_queries": formula(causal_queries, "limit", "dq"),
+}
