@@ -219,6 +219,7 @@ if __name__ == "__main__":
             "turned": lambda: step(inputs, turned, SMALL, SMALL),
             "stages": lambda: step(inputs, turned, STAGED, STAGED),
             "tiles": lambda: step(inputs, turned, BEST_KEYS, BEST_QUERIES),
+            "upright": lambda: step(inputs, edges, BEST_KEYS, BEST_QUERIES),
             "atomics": lambda: step(inputs, turned, ONE),
             "eager": flash,
             "eager_same": deterministic(flash),
