@@ -139,7 +139,7 @@ def timed_queries_kernel(
     tl.store(dq_ptr + mine, dq * out_scale)
 
 
-LOG2_E = 1.4426950408889634
+OF_TWO = 1.4426950408889634
 PLAIN = {"SKIP": False, "EXP2": False, "EDGES": False, "TURNED": False}
 
 
@@ -151,7 +151,7 @@ def step(inputs, options, keys_tile, queries_tile=None):
     timed_delta_kernel[(lse.numel() // 32,)](out, dout, delta, D=D, BLOCK=32)
     limit, scale = lse, D**-0.5
     if options["EXP2"]:
-        limit, scale = lse * LOG2_E, scale * LOG2_E
+        limit, scale = lse * OF_TWO, scale * OF_TWO
     atomic = queries_tile is None
     dq = torch.zeros(q.shape, device=q.device) if atomic else torch.empty_like(q)
     dk, dv = torch.empty_like(k), torch.empty_like(v)

@@ -30,6 +30,12 @@ except NotImplementedError as error:
     print(str(error).partition(";")[0])
     #> the gradient of attention cannot be differentiated again
 
+try:
+    penalized(torch.nn.functional.scaled_dot_product_attention, q, k, v)
+except RuntimeError as error:
+    print("PyTorch's own:", "is not implemented" in str(error))
+    #> PyTorch's own: True
+
 found = penalized(attention_reference, q, k, v)
 right = penalized(attention_reference, *(x.detach().double().requires_grad_() for x in (q, k, v)))
 assert (found - right).norm() < 1e-4 * right.norm()
