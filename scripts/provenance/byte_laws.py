@@ -53,6 +53,11 @@ def heads(batches: int, tokens: int, queries: int, keys: int, width: int) -> int
     return 2 * batches * tokens * (queries + keys) * width
 
 
+def decoded(batches: int, tokens: int, queries: int, keys: int, width: int) -> int:
+    """The keys and the values of all tokens, one query a head, and what comes of it."""
+    return 2 * batches * (tokens * keys + queries) * width
+
+
 def laws(law: Law, names: str) -> dict[str, Law]:
     return dict.fromkeys(names.split(), law)
 
@@ -83,6 +88,9 @@ LAWS: dict[str, Law] = {
     "cross_entropy": Law(matrices(1), matrices(2)),  # with the gradient it writes as many numbers as it reads
     "rope": Law(heads, heads),
     "inductor_flex_causal": Law(lambda batches, heads, tokens, width: 4 * batches * heads * tokens * width),
+    # Queries, keys, values and their output; backward, these with a gradient and three more.
+    "attention_backward_ladder": Law(lambda b, h, s, d: 4 * b * h * s * d, lambda b, h, s, d: 8 * b * h * s * d),
+    "attention_decode_ladder": Law(decoded),
     # Matrix products.
     **laws(PRODUCT, " ".join(f"matmul_{step}" for step in STEPS.split())),
     **laws(PRODUCT, "mm product tile_order precision hopper_features wide_tile tail one_wave narrow mlp_half"),

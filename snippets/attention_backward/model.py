@@ -69,7 +69,7 @@ def batches(steps, rows=32, length=512):
         yield text[first.cuda() + torch.arange(length + 1, device="cuda")]
 
 
-def train(attend, compiled=False, steps=300):
+def train(attend, compiled=False, steps=250):
     torch.manual_seed(0)
     model = Model(attend).cuda()
     run = torch.compile(model, fullgraph=True) if compiled else model
