@@ -50,6 +50,8 @@ def decode(kernel: str, registers: int, shared: int) -> Specimen:
 
 
 DELTA: dict[str, Any] = {"out_ptr": "*bf16", "dout_ptr": "*bf16", "delta_ptr": "*fp32", "D": 128, "BLOCK": 32}
+PAST: dict[str, Any] = {"q_ptr": "*fp16", "k_ptr": "*fp16", "lse_ptr": "*fp32", "dq_ptr": "*fp32"}
+PAST |= {"length": 10, "MASK": True, "SIDE": 16}
 SQUARE = (64, 64, 4, 1)
 SPECIMENS = [
     taught("two_kernels.py:keys_gradient_kernel", 128, 30_000),
@@ -57,6 +59,7 @@ SPECIMENS = [
     taught("causal.py:causal_keys_kernel", 136, 30_000),
     taught("causal.py:causal_queries_kernel", 128, 30_000),
     taught("atomics.py:one_kernel_backward_kernel", 255, 30_000, dq_ptr="*fp32"),
+    Specimen(f"{BACKWARD}/past_the_end.py:past_the_end_kernel", "call", 64, 3000, arguments=PAST),
     Specimen(f"{TIMED}:timed_delta_kernel", "call", 128, 4096, arguments=DELTA),
     step("keys", "everything", 0, SQUARE, (255, 82_000, 200)),
     step("keys", "edges", 3, SQUARE, (255, 82_000, 200)),

@@ -1,18 +1,14 @@
 """The backward pass in one kernel, which adds dQ up in memory: right, and on a GPU never twice the same."""
 import os
 
-# --8<-- [start:torch]
 import torch
-# --8<-- [end:torch]
 
 if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-# --8<-- [start:imports]
 import triton
 import triton.language as tl
-# --8<-- [end:imports]
 
 from kernels.attention import attention
 from kernels.tools.benchmark import keep
