@@ -41,6 +41,9 @@ PAGES: dict[str, list[str]] = {
     "attention": [
         "attention", "attention_causal", "attention_gqa", "attention_window", "attention_documents", "attention_decode",
     ],
+    "attention": [
+        "attention_backward_ladder", "attention_decode_ladder",
+    ],
     "fusing": [
         "epilogue_bias", "epilogue_gelu", "epilogue_silu", "epilogue_product", "epilogue_residual", "epilogue_kept",
         "ln_linear", "ln_linear_fold", "ln_linear_norm", "ln_linear_product", "tool_epilogue",

@@ -72,6 +72,11 @@ def twice(forward: Callable[..., int]) -> Callable[..., int]:
     return lambda *sides: 2 * forward(*sides)
 
 
+def decoded(batches: int, tokens: int, queries: int, keys: int, width: int) -> int:
+    """The keys and the values of all tokens, one query a head, and what comes of it."""
+    return 2 * batches * (tokens * keys + queries) * width
+
+
 def laws(law: Law, names: str) -> dict[str, Law]:
     return dict.fromkeys(names.split(), law)
 
@@ -102,15 +107,13 @@ LAWS: dict[str, Law] = {
     "cross_entropy": Law(matrices(1), matrices(2)),  # with the gradient it writes as many numbers as it reads
     **laws(Law(scores_of(4), scores_of(8)), "flex_causal flex_window flex_documents flex_alibi flex_soft_cap"),
     "rope": Law(heads, heads),
-    **laws(
-        Law(lambda batches, heads, tokens, width: 4 * batches * heads * tokens * width),
-        "inductor_flex_causal attention_ladder attention_ladder_causal",
-    ),
     # A fifth side is the width of a window, or how many documents there are.
     **laws(Law(attended, twice(attended)), "attention attention_causal attention_window attention_documents"),
+    **laws(Law(attended, twice(attended)), "attention_ladder attention_ladder_causal attention_backward_ladder inductor_flex_causal"),
     "attention_gqa": Law(shared_heads, twice(shared_heads)),
     # One query a sequence is next to nothing beside its keys and values.
     "attention_decode": Law(lambda batches, heads, k_heads, keys, width: 2 * batches * k_heads * keys * width),
+    "attention_decode_ladder": Law(decoded),
     # Matrix products.
     **laws(PRODUCT, " ".join(f"matmul_{step}" for step in STEPS.split())),
     **laws(PRODUCT, "mm product tile_order precision hopper_features wide_tile tail one_wave narrow mlp_half"),
