@@ -38,11 +38,6 @@ def matrices(count: int) -> Callable[[int, int], int]:
     return lambda m, n: count * m * n
 
 
-def scores_of(count: int) -> Callable[[int, int, int, int], int]:
-    """So many of queries, keys, values, the output and their gradients, all of one shape."""
-    return lambda batches, heads, tokens, width: count * batches * heads * tokens * width
-
-
 def a_product(m: int, n: int, k: int) -> int:
     """The two factors and the result."""
     return m * k + k * n + m * n
@@ -105,11 +100,13 @@ LAWS: dict[str, Law] = {
     "tool_chain": Law(matrices(4)),
     "tool_norm": Law(matrices(2), matrices(5)),  # forward and backward
     "cross_entropy": Law(matrices(1), matrices(2)),  # with the gradient it writes as many numbers as it reads
-    **laws(Law(scores_of(4), scores_of(8)), "flex_causal flex_window flex_documents flex_alibi flex_soft_cap"),
     "rope": Law(heads, heads),
     # A fifth side is the width of a window, or how many documents there are.
-    **laws(Law(attended, twice(attended)), "attention attention_causal attention_window attention_documents"),
-    **laws(Law(attended, twice(attended)), "attention_ladder attention_ladder_causal attention_backward_ladder inductor_flex_causal"),
+    **laws(
+        Law(attended, twice(attended)),
+        "attention attention_causal attention_window attention_documents attention_ladder attention_ladder_causal "
+        "attention_backward_ladder inductor_flex_causal flex_causal flex_window flex_documents flex_alibi flex_soft_cap",
+    ),
     "attention_gqa": Law(shared_heads, twice(shared_heads)),
     # One query a sequence is next to nothing beside its keys and values.
     "attention_decode": Law(lambda batches, heads, k_heads, keys, width: 2 * batches * k_heads * keys * width),
