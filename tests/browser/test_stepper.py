@@ -187,13 +187,12 @@ def test_code_and_memory_stand_on_one_screen_and_nothing_repeats_the_listing(add
 
 def test_a_cell_says_which_line_touched_it_and_leads_there(fresh):
     page = fresh(ADD)
-    box = page.locator("[data-tensor=out]").nth(3).bounding_box()
-    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.locator("[data-tensor=out]").nth(3).click()  # waits until nothing moves any more
     said_of_it = page.locator(ANSWER).inner_text()
     assert said_of_it.startswith("out[8") and "Program 3, step 7" in said_of_it and "tl.store(out_ptr" in said_of_it
     assert said(page) == ADD_STEPS[-1][1]
     box = page.locator("[data-block=x]").bounding_box()
-    page.mouse.click(box["x"] + 1, box["y"] + box["height"] / 2)
+    page.locator("[data-block=x]").click(position={"x": 1, "y": box["height"] / 2})
     assert page.locator(ANSWER).inner_text().startswith("x, lane 0: 2.75, from x[768].")
     assert page.locator(COUNT).inner_text() == "Step 4 of 7"
 
