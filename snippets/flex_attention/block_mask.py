@@ -1,4 +1,4 @@
-"""The block masks of four masks: which blocks are whole, in part or empty, counted, and counted again without FlexAttention."""
+"""The block masks of four masks: which blocks are full, in part or empty, counted, and counted again without FlexAttention."""
 
 # --8<-- [start:imports]
 import torch
@@ -37,11 +37,11 @@ for name, mask_mod in MASKS.items():
     mask = create_block_mask(mask_mod, None, None, tokens, tokens, device="cpu", BLOCK_SIZE=block)
     rows = states_of(mask)
     whole, part, empty = ("".join(rows).count(letter) for letter in "fp.")
-    print(f"{name:9} {whole:3} whole, {part:2} in part, {empty:3} empty: {mask.sparsity():.1f}% skipped")
-    #> causal    120 whole, 16 in part, 120 empty: 46.9% skipped
-    #> window     29 whole, 41 in part, 186 empty: 72.7% skipped
-    #> documents  16 whole, 26 in part, 214 empty: 83.6% skipped
-    #> prefix    130 whole, 12 in part, 114 empty: 44.5% skipped
+    print(f"{name:9} {whole:3} full, {part:2} in part, {empty:3} empty: {mask.sparsity():.1f}% skipped")
+    #> causal    120 full, 16 in part, 120 empty: 46.9% skipped
+    #> window     29 full, 41 in part, 186 empty: 72.7% skipped
+    #> documents  16 full, 26 in part, 214 empty: 83.6% skipped
+    #> prefix    130 full, 12 in part, 114 empty: 44.5% skipped
     kept[name] = {"rows": rows, "whole": whole, "part": part, "empty": empty, "sparsity": mask.sparsity()}
 # --8<-- [end:block_mask]
 

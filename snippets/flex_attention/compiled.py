@@ -35,8 +35,12 @@ CASES = {  # for each: what flex_attention is given, and the same as matrices
 }
 
 
-# --8<-- [start:both]
+# --8<-- [start:call]
 q, k, v, gradient = torch.randn(4, 1, heads, tokens, width, device="cuda").bfloat16().unbind()
+mask = create_block_mask(causal, None, None, tokens, tokens, device="cuda")
+flex = torch.compile(flex_attention, fullgraph=True)
+result = flex(q, k, v, score_mod=soft_cap_of(20.0), block_mask=mask)
+# --8<-- [end:call]
 
 
 def both_ways(score_mod, mask_mod, leaves, options):
@@ -46,7 +50,6 @@ def both_ways(score_mod, mask_mod, leaves, options):
     flex = torch.compile(flex_attention, dynamic=False)
     out = flex(*leaves[:3], score_mod, mask, kernel_options=options)
     return flex, mask, out, torch.autograd.grad(out, leaves, gradient, retain_graph=True)
-# --8<-- [end:both]
 
 
 def relative_error(found, wanted):

@@ -52,8 +52,8 @@ print("four sets of documents:", times_compiled([(128, None, documents_of(d)) fo
 
 # --8<-- [start:numbers]
 spans = [8, 16, 24, 32]
-print("four spans, numbers of Python's:", times_compiled([(128, None, window_of(span)) for span in spans]))
-#> four spans, numbers of Python's: 2
+print("four spans, Python numbers:", times_compiled([(128, None, window_of(span)) for span in spans]))
+#> four spans, Python numbers: 2
 print("the same, dynamic=False:", times_compiled([(128, None, window_of(span)) for span in spans], dynamic=False))
 #> the same, dynamic=False: 4
 tensors = [torch.tensor(span) for span in spans]
