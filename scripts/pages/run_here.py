@@ -76,7 +76,7 @@ def waits(record: dict[str, Any]) -> str:
     )
     return (
         f"<p>From the press of a button to the end of a small program, on a machine of {record['cores']} cores that is its own "
-        "server, the middle one of several visits:</p>\n"
+        "server, the median of several visits:</p>\n"
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>\n"
     )
 
