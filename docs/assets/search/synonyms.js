@@ -1,5 +1,6 @@
 // What readers type, and what the pages call it. One line a group; a word may be a phrase, and its ending does not count.
 // `a, b, c` stand for each other. In `a, b > c, d` who types a or b also finds c and d, and not the other way round.
+// A name with a dot stands for itself alone: what `torch.compile` has is not found for `compile`.
 // Small words count for nothing: of `what runs where` only `runs` would be looked for, and found everywhere.
 // To add one, write a line, and put the query into tests/browser/queries.tsv, which says what it must find.
 
@@ -24,6 +25,11 @@ colab, notebook, jupyter, kaggle > lab
 exercise, practice > lab, puzzle
 start, begin, beginner, getting started, hello world, tutorial, learn, introduction, first steps > first kernel, start
 example, template, copy > pattern
+tl, triton.language > language
+triton.jit, tl.arange > first kernel
+tl.load, tl.store > mask, first kernel
+tl.where > mask, branch
+constexpr > settled before the kernel runs
 print, device_print, debug, debugger, breakpoint, pdb > interpreter, print, debug
 error, bug, wrong > mistake, goes wrong
 mask, out of bounds, oob, illegal memory access, cudaerrorillegaladdress, segfault > mask, access without a mask
@@ -69,7 +75,7 @@ tolerance, allclose, accuracy, numerical error
 accurate, accuracy, rounding > precision, tolerance
 nan, inf, infinity
 custom op, custom operator, triton_op, library operator
-torch.compile, inductor, dynamo
+torch.compile, torch compile, inductor, dynamo
 nn.module, module > layer, autograd in a model
 contiguous, stride, strided, transpose
 power of 2, power of two, next_power_of_2
