@@ -43,7 +43,7 @@ function remember(make) {
 
 // A word without its ending. What is left need not be a word, as long as it is the same for all forms of one.
 export const stem = remember((word) => {
-  if (word.length < 4 || /[^a-z]/.test(word)) return word;
+  if (word.length < 4 || /[^a-z]/.test(word) || word === "windows") return word; // a system, and not several of a thing
   const cut = (ending, put = "", least = 3) => {
     const { index = -1 } = ending.exec(word) ?? {};
     if (index < least) return false;

@@ -50,7 +50,7 @@ deterministic, nondeterministic, reproducible, bitwise, same bits
 different results, nondeterministic, not reproducible, results change > same bits, deterministic, run in no order, atomic
 attention, flash attention, sdpa, flashattention
 score_mod, block_mask, flex_attention > flexattention
-sliding window, window > window, flexattention
+sliding window, sliding windows, window > window, flexattention
 matmul, gemm, mm, tl.dot, matrix multiplication, matrix product
 reduction, sum, reduce
 cumsum, prefix sum, scan, running sum
