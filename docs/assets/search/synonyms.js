@@ -35,7 +35,8 @@ error, bug, wrong > mistake, goes wrong
 mask, out of bounds, oob, illegal memory access, cudaerrorillegaladdress, segfault > mask, access without a mask
 slow, slower, speed up, optimize, performance, bottleneck > profile, how fast, autotune
 profile, profiler, ncu, nsight, nsys, counter, proton
-benchmark, do_bench, timing, stopwatch, measure
+benchmark, timing, stopwatch, measure
+do_bench > how this site measures
 ptx, sass, assembly, machine code
 ttir, ttgir, llvm ir, intermediate representation, compiler output, lens
 num_stages, stage, pipelining, software pipeline
