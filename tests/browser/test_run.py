@@ -409,6 +409,86 @@ def test_a_lab_is_solved_in_its_page(lab, most, page, site):
     assert panel.locator(".cm-content").inner_text().split() == exercises(lab)[0][0].split()
 
 
+def exercise(page: Page, number: int) -> Locator:
+    """The panel of an exercise of a lab that is open, with its editor."""
+    cell = page.locator(".lab-cell:has-text('YOUR TURN')").nth(number - 1)
+    cell.scroll_into_view_if_needed()
+    cell.get_by_role("button", name=re.compile("^Write and check")).click()
+    panel = page.locator(f"lab-panel[aria-label='Exercise {number}']")
+    panel.locator(".cm-content").wait_for()
+    return panel
+
+
+def line_of(text: str, part: str) -> int:
+    return 1 + next(n for n, line in enumerate(text.splitlines()) if part in line)
+
+
+SLIPS = {
+    "a missing parenthesis": (1, "tl.arange(0, BLOCK)\n", "tl.arange(0, BLOCK\n", "tl.arange(0, BLOCK", "SyntaxError"),
+    "an indent too deep": (2, "    mask = offsets", "      mask = offsets", "mask = offsets", "IndentationError"),
+    "an indent that fits nothing": (2, "    y = tl.load", "  y = tl.load", "y = tl.load", "IndentationError"),
+}
+
+
+@pytest.mark.parametrize("what", SLIPS)
+def test_a_slip_in_an_exercise_is_named_with_its_line(what, page, site):
+    """It goes before the error of the check, which only lacks what the exercise should have made."""
+    number, right, wrong, part, kind = SLIPS[what]
+    solved = exercises("elementwise")[number - 1][1]
+    assert solved.count(right) == 1
+    page.goto(f"{site.url}labs/elementwise/")
+    page.evaluate("localStorage.clear()")
+    panel = exercise(page, number)
+    write(panel, solved.replace(right, wrong))
+    button(panel, "Check").click()
+    assert ended(panel) == "Not yet."
+    problem = panel.locator(".run-problem")
+    assert problem.inner_text().startswith(f"{kind} in line {line_of(solved, part)}: ") and "NameError" not in panel.inner_text()
+    assert part in panel.locator(".run-wrong").inner_text()
+    panel.locator(".cm-content").press("Control+Home")
+    problem.locator(".run-line").click()
+    assert part in panel.locator(".cm-activeLine").inner_text()
+    assert panel.locator(".cm-content:focus").count() == 1
+    write(panel, solved)
+    button(panel, "Check").click()
+    expect(state(panel)).to_have_text("Solved.")
+
+
+def test_what_an_earlier_exercise_lacks_is_named_there(page, site):
+    """Step 3 of lab 1 launches the kernel of step 2, and its own text is right."""
+    (_, second), (_, third) = exercises("elementwise")[1:3]
+    page.goto(f"{site.url}labs/elementwise/")
+    page.evaluate("localStorage.clear()")
+    panel = exercise(page, 2)
+    write(panel, second.replace("    mask = offsets", "      mask = offsets"))
+    button(panel, "Close").click()
+    panel = exercise(page, 3)
+    write(panel, third)
+    button(panel, "Check").click()
+    assert ended(panel) == "Not yet."
+    said = f"IndentationError in line {line_of(second, 'mask = offsets')} of exercise 2: "
+    assert panel.locator(".run-problem").inner_text().startswith(said)
+    panel.locator(".run-line").click()
+    there = page.locator("lab-panel[aria-label='Exercise 2']")
+    there.locator(".cm-content:focus").wait_for()
+    assert "mask = offsets" in there.locator(".cm-activeLine").inner_text()
+
+
+def test_a_cell_that_asks_for_a_verdict_gets_it(page, site):
+    """Step 3 of lab 2 says what to do first, and then compares."""
+    page.goto(f"{site.url}labs/softmax/")
+    page.evaluate("localStorage.clear()")
+    cell = page.locator(".lab-cell:has-text('if step_2')")
+    cell.scroll_into_view_if_needed()
+    cell.get_by_role("button", name=re.compile("^Run ")).click()
+    panel = page.locator("lab-panel[aria-label='Output of this cell']")
+    assert ended(panel).startswith("Done in ")
+    assert printed(panel)[-1] == "Finish step 2 first."
+    write(exercise(page, 2), exercises("softmax")[1][1])
+    button(panel, "Run").click()
+    expect(panel.locator(".run-output")).to_contain_text("largest difference: ")
+
+
 def test_instant_navigation_keeps_what_is_loaded(page, site):
     open_for_instant(page, site.url + LESSON)
     panel = press(page, OWNERS, "Run")

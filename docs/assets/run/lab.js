@@ -10,6 +10,9 @@ import { notebook, script } from "./takealong.js";
 const KEPT = "blockwise-lab-";
 const SETUP = "No GPU found: Triton's interpreter runs the kernels."; // what the first cell of every lab prints here
 
+// Whether a cell makes a name that other cells may use.
+const sets = (text, name) => new RegExp(`^(def |class |.*\\bimport .*\\b)?${name}\\b`, "m").test(text);
+
 const labName = () => location.pathname.slice(root.pathname.length).split("/")[1];
 
 // {work: {cell: text}, solved: [cells]}, as it lies in the browser; where nothing may lie there, it lives as long as the page.
@@ -61,9 +64,23 @@ class Lab {
     return this.cells.findLastIndex(({ tag }, other) => other <= number && tag === "exercise");
   }
 
-  // The cells up to one, as the reader has them. Of the checks, only the one that is asked for runs.
+  // The cells up to one, as the reader has them. Of the checks before it, only those run whose verdict it asks for by name.
   until(number) {
-    return this.cells.slice(0, number + 1).map(({ tag }, at) => (tag === "check" && at !== number ? "" : this.text(at)));
+    const isAskedFor = (check) => this.text(number).includes(/^(\w+) = /.exec(check)?.[1] ?? check);
+    return this.cells.slice(0, number + 1).map(({ tag, text }, at) => (tag === "check" && at !== number && !isAskedFor(text) ? "" : this.text(at)));
+  }
+
+  // The error that explains what came of a cell. Where the exercise of a check did not run, the check only lacks what it should
+  // have made; and where anything lacks a name that an earlier cell did not come to set, that cell's error is the cause.
+  cause({ error, earlier }, number, words = "") {
+    const own = this.cells[number].tag === "check" && earlier.find(({ cell }) => cell === this.exerciseOf(number));
+    const follow = (found, said, until) => {
+      const lacking = /name '(\w+)' is not defined/.exec(said)?.[1];
+      const maker = lacking && earlier.find(({ cell }) => cell < until && sets(this.text(cell), lacking));
+      return maker ? follow(maker, maker.message, maker.cell) : found;
+    };
+    const first = own || error || undefined;
+    return follow(first, first?.message ?? words, first?.cell ?? number);
   }
 
   mark(number, passed) {
@@ -112,7 +129,7 @@ class LabPanel extends HTMLElement {
     this.exercise = tag === "exercise";
     this.setAttribute("role", "group");
     this.setAttribute("aria-label", tag === "" || tag === "setup" ? "Output of this cell" : `Exercise ${step}${this.exercise ? "" : ", its check"}`);
-    this.outlet = new Outlet({ busy: (on) => this.busy(on), goTo: (line) => this.goTo(line) });
+    this.outlet = new Outlet({ busy: (on) => this.busy(on) });
     this.verdict = make("div", { className: "run-verdict", hidden: true, attributes: { role: "status" } });
     this.main = button(tag === "exercise" || tag === "check" ? "Check" : "Run", () => this.run(), { className: "run-main" });
     this.stopper = button("Stop", () => this.outlet.stop(), { hidden: true });
@@ -197,11 +214,13 @@ class LabPanel extends HTMLElement {
     if (!on && focused === this.stopper) this.main.focus();
   }
 
-  goTo(line) {
-    const exercise = this.lab.panels.get(this.wrong ?? this.number);
-    if (!exercise?.editor) return;
-    exercise.editor.show(line);
-    exercise.editor.focus();
+  // To a line of an exercise, which may have no editor yet.
+  async goTo(number, line) {
+    const panel = panelOf(this.lab, number);
+    await panel.edit();
+    panel.editor?.mark([line]);
+    panel.editor?.show(line);
+    reveal(panel);
   }
 
   async run() {
@@ -212,12 +231,15 @@ class LabPanel extends HTMLElement {
     const since = performance.now();
     const { done } = await this.outlet.run("lab", { lab: lab.name, cells: lab.until(target), upto: target });
     if (!done) return;
-    const error = done.error ?? done.earlier?.at(-1);
-    const found = done.verdicts.find((verdict) => verdict.cell === target) ?? done.verdicts.at(-1);
-    if (lab.cells[target].tag === "check") this.outlet.without([SETUP, found?.message]);
-    if (found) this.show(found, target);
-    else if (error) this.show({ passed: false, message: "" }, target);
-    if (error && !found?.passed) this.where(error, target);
+    const isCheck = lab.cells[target].tag === "check";
+    const found = done.verdicts.find(({ cell }) => cell === target);
+    const error = found?.passed ? undefined : lab.cause(done, target, found?.message);
+    if (isCheck) {
+      this.outlet.without([SETUP, found?.message]);
+      const elsewhere = error && error.cell !== lab.exerciseOf(target); // then what the check says is beside the point
+      this.show(found && !elsewhere ? found : { passed: false, message: "" }, target);
+    }
+    if (error) this.where(error, target);
     reveal(this, { part: this.verdict.hidden ? this.outlet.state : this.verdict, since });
   }
 
@@ -230,11 +252,11 @@ class LabPanel extends HTMLElement {
     this.outlet.note.hidden = false;
   }
 
-  // An error may stand in another cell than the one that was checked.
+  // An error may stand in another cell than the one that was checked. A line of an exercise can be gone to.
   where(error, target) {
     const own = error.cell === this.number || error.cell === target;
-    this.wrong = error.cell;
     const number = this.lab.exercises.indexOf(error.cell) + 1;
+    this.outlet.goTo = number ? (line) => this.goTo(error.cell, line) : undefined;
     this.outlet.explain(error, own || !number ? "" : `${error.line ? " of " : ""}exercise ${number}`);
     this.lab.panels.get(error.cell)?.editor?.mark([error.line].filter(Boolean));
   }
@@ -266,19 +288,23 @@ async function here() {
   return current;
 }
 
+function panelOf(lab, number) {
+  let panel = lab.panels.get(number);
+  if (!panel) {
+    panel = document.createElement("lab-panel");
+    panel.className = "run-panel";
+    panel.build(lab, number, cellsShown()[number]);
+  }
+  return panel;
+}
+
 // Open a cell, or the first exercise that is not solved.
 export async function open(opener, cell) {
   await ready;
   const lab = await here();
   const shown = cellsShown();
   cell ??= shown[lab.exercises.find((number) => !lab.solved.includes(number)) ?? lab.exercises[0]];
-  const number = shown.indexOf(cell);
-  let panel = lab.panels.get(number);
-  if (!panel) {
-    panel = document.createElement("lab-panel");
-    panel.className = "run-panel";
-    panel.build(lab, number, cell);
-  }
+  const panel = panelOf(lab, shown.indexOf(cell));
   panel.opener = opener;
   if (panel.exercise) await panel.edit();
   else panel.run();
