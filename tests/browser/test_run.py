@@ -347,11 +347,19 @@ def test_numbers_slide_and_the_picture_follows(page, site):
     assert figure.locator(".choices [data-pick]").count() == 8
     panel.get_by_label("elements", exact=True).press("Home")
     expect(figure.locator(".stepper-given")).to_have_text("Launched with n_elements = 1, BLOCK = 128")
-    panel.get_by_label("mask", exact=True).select_option("offsets >= 0")
-    expect(figure.locator(".run-problem")).to_contain_text("program 0")
+    chosen = panel.get_by_label("mask", exact=True)
+    listing = page.locator(f".highlight[data-program='{LAUNCH}']").first
+    before = chosen.bounding_box()
+    chosen.select_option("offsets >= 0")
+    expect(panel.locator(".run-problem")).to_contain_text("program 0")
     assert "point outside" in figure.locator(".stepper-sentence").inner_text()
+    # The page's listing has other lines than this run, and gives way to the run's own; the controls stay under the hand.
+    assert chosen.bounding_box() == before
+    assert listing.is_hidden() and "mask = offsets >= 0" in figure.locator(".stepper-code").inner_text()
     button(panel, "Reset").click()
     expect(figure.locator("figcaption")).to_be_visible()
+    expect(figure.locator(f".stepper-code .highlight[data-program='{LAUNCH}']")).to_be_visible()
+    assert chosen.bounding_box() == before
     assert figure.locator("figcaption").inner_text() == caption.replace(" Change the numbers", "")
 
 
