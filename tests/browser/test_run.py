@@ -370,18 +370,43 @@ def exercises(lab: str) -> list[tuple[str, str]]:
     return list(zip(given, solved, strict=True))
 
 
-@pytest.mark.parametrize("lab, most", [("elementwise", 5), ("puzzles", 6)])
-def test_a_lab_is_solved_in_its_page(lab, most, page, site):
+def exercise(page: Page, number: int) -> Locator:
+    """The panel of an exercise of a lab that is open, with its editor."""
+    cell = page.locator(".lab-cell:has-text('YOUR TURN')").nth(number - 1)
+    cell.scroll_into_view_if_needed()
+    cell.get_by_role("button", name=re.compile("^Write and check")).click()
+    panel = page.locator(f"lab-panel[aria-label='Exercise {number}']")
+    panel.locator(".cm-content").wait_for()
+    return panel
+
+
+def stands_below_its_heading(page: Page, panel: Locator) -> bool:
+    """Whether the task stands in the window, below the page's header, and the panel after it, without touching."""
+    return page.wait_for_function(BELOW, arg=panel.element_handle()).json_value()
+
+
+BELOW = """(panel) => {
+  const parts = [panel];
+  while (parts[0].tagName !== 'H2') parts.unshift(parts[0].previousElementSibling);
+  const boxes = parts.filter((part) => part.checkVisibility()).map((part) => part.getBoundingClientRect());
+  const apart = boxes.slice(1).every((box, i) => box.top - boxes[i].bottom > 8);
+  return apart && boxes[0].top >= document.querySelector('.md-header').offsetHeight && boxes.at(-1).top < 0.7 * innerHeight;
+}"""
+
+
+@pytest.mark.parametrize("lab, most, kind", [("elementwise", 5, "Exercise"), ("puzzles", 6, "Puzzle")])
+def test_a_lab_is_solved_in_its_page(lab, most, kind, page, site):
+    count = len(exercises(lab))
     page.goto(f"{site.url}labs/{lab}/")
     page.evaluate("localStorage.clear()")
-    page.get_by_role("button", name=re.compile("^Solve this lab")).click()
+    opener = page.get_by_role("button", name=re.compile("^Solve this lab"))
+    assert opener.bounding_box()["y"] < page.locator("p.files").bounding_box()["y"]
+    opener.click()
     for number, (given, solved) in enumerate(exercises(lab)[:most], start=1):
-        cell = page.locator(".lab-cell:has-text('YOUR TURN')").nth(number - 1)
-        if number > 1:
-            cell.scroll_into_view_if_needed()
-            cell.get_by_role("button", name=re.compile("^Write and check")).click()
-        panel = page.locator(f"lab-panel[aria-label='Exercise {number}']")
-        panel.locator(".cm-content").wait_for()
+        panel = page.locator(f"lab-panel[aria-label='{kind} {number}']")
+        panel.locator(".cm-content:focus").wait_for()
+        assert stands_below_its_heading(page, panel)
+        assert panel.locator(".run-bar .run-name").inner_text() == f"{kind} {number} of {count}"
         if number == 1:
             assert panel.locator(".cm-content").inner_text().split() == given.split()
             button(panel, "Check").click()
@@ -393,7 +418,11 @@ def test_a_lab_is_solved_in_its_page(lab, most, page, site):
         panel.locator(".cm-content").press("Control+Enter")
         expect(state(panel)).to_have_text("Solved.")
         assert panel.locator(".run-verdict").inner_text().startswith("✓ ")
-    count = len(exercises(lab))
+        following = button(panel, f"Next {kind.lower()}")
+        if number == count:
+            assert following.is_hidden()
+        elif number < most:
+            following.click()
     assert page.locator(".run-lab").inner_text().startswith(f"{most} of {count} solved here.")
 
     for words, name in (("Take along as notebook", f"{lab}.ipynb"), ("as .py", f"{lab}.py")):
@@ -415,16 +444,6 @@ def test_a_lab_is_solved_in_its_page(lab, most, page, site):
     button(page.locator(".run-lab"), "Reset all").click()
     assert page.locator(".run-lab").inner_text().startswith(f"0 of {count} solved here.")
     assert panel.locator(".cm-content").inner_text().split() == exercises(lab)[0][0].split()
-
-
-def exercise(page: Page, number: int) -> Locator:
-    """The panel of an exercise of a lab that is open, with its editor."""
-    cell = page.locator(".lab-cell:has-text('YOUR TURN')").nth(number - 1)
-    cell.scroll_into_view_if_needed()
-    cell.get_by_role("button", name=re.compile("^Write and check")).click()
-    panel = page.locator(f"lab-panel[aria-label='Exercise {number}']")
-    panel.locator(".cm-content").wait_for()
-    return panel
 
 
 def line_of(text: str, part: str) -> int:
@@ -561,7 +580,7 @@ def test_without_the_runtime_nothing_is_offered(fresh, site):
         page.goto(site.url + address)
         settle(page)
         page.wait_for_load_state("networkidle")
-        assert page.locator(".bw-run, .bw-slides").count() == 0
+        assert page.locator(".bw-run, .bw-slides, .bw-solve button").count() == 0
     assert complaints == []
 
 

@@ -38,6 +38,7 @@ class Lab {
     Object.assign(this, { name, cells, panels: new Map() });
     Object.assign(this, kept(name));
     this.exercises = cells.flatMap(({ tag }, number) => (tag === "exercise" ? [number] : []));
+    this.kind = name === "puzzles" ? "Puzzle" : "Exercise";
   }
 
   save() {
@@ -62,6 +63,12 @@ class Lab {
 
   exerciseOf(number) {
     return this.cells.findLastIndex(({ tag }, other) => other <= number && tag === "exercise");
+  }
+
+  // The exercise to go on with after another.
+  after(number) {
+    const left = this.exercises.filter((other) => !this.solved.includes(other));
+    return left.find((other) => other > number) ?? left[0];
   }
 
   // The cells up to one, as the reader has them. Of the checks before it, only those run whose verdict it asks for by name.
@@ -124,29 +131,48 @@ class Lab {
 class LabPanel extends HTMLElement {
   build(lab, number, cell) {
     Object.assign(this, { lab, number, cell });
+    const { kind } = lab;
     const { tag } = lab.cells[number];
     const step = lab.exercises.indexOf(lab.exerciseOf(number)) + 1;
     this.exercise = tag === "exercise";
     this.setAttribute("role", "group");
-    this.setAttribute("aria-label", tag === "" || tag === "setup" ? "Output of this cell" : `Exercise ${step}${this.exercise ? "" : ", its check"}`);
+    this.setAttribute("aria-label", tag === "" || tag === "setup" ? "Output of this cell" : `${kind} ${step}${this.exercise ? "" : ", its check"}`);
     this.outlet = new Outlet({ busy: (on) => this.busy(on) });
     this.verdict = make("div", { className: "run-verdict", hidden: true, attributes: { role: "status" } });
     this.main = button(tag === "exercise" || tag === "check" ? "Check" : "Run", () => this.run(), { className: "run-main" });
     this.stopper = button("Stop", () => this.outlet.stop(), { hidden: true });
     this.resetter = button("Reset", () => this.reset(), { hidden: true, title: "Back to the exercise as the page has it" });
+    this.next = button(`Next ${kind.toLowerCase()}`, () => open(undefined, cellsShown()[lab.after(number)]), { hidden: true });
+    this.outlet.state.append(this.next);
     const hint = this.exercise && this.fold("Hint");
     const hinter = hint && button("Hint", () => this.unfold(hint));
     this.place = make("div");
-    const name = make("span", { className: "run-name", textContent: this.exercise ? `Exercise ${step} of ${lab.exercises.length}` : "" });
+    const name = make("span", { className: "run-name", textContent: this.exercise ? `${kind} ${step} of ${lab.exercises.length}` : "" });
     const bar = make("div", { className: "run-bar" }, name, this.main, this.stopper, this.resetter, hinter, button("Close", () => this.close()));
     this.append(...(this.exercise ? [this.place, bar] : [bar]), this.verdict, ...this.outlet.parts);
     cell.after(this);
     lab.panels.set(number, this);
-    if (this.exercise && lab.solved.includes(number)) this.outlet.say("Solved.");
+    if (this.exercise && lab.solved.includes(number)) this.say("Solved.");
   }
 
   disconnectedCallback() {
     this.outlet?.stop();
+  }
+
+  say(words) {
+    this.outlet.say(words);
+    this.next.hidden = words !== "Solved." || this.lab.after(this.number) === undefined;
+  }
+
+  // Where the task begins, or of a long one as much as leaves room for the editor.
+  get task() {
+    const { top } = this.getBoundingClientRect();
+    let first = this;
+    for (let before = this.cell.previousElementSibling; before && top - before.getBoundingClientRect().top < 0.6 * innerHeight; before = before.previousElementSibling) {
+      first = before;
+      if (before.matches("h2")) break;
+    }
+    return first;
   }
 
   // The fold of that title that follows the cell, before the next one.
@@ -195,7 +221,7 @@ class LabPanel extends HTMLElement {
     this.verdict.hidden = true;
     this.outlet.stop();
     this.outlet.clear();
-    this.outlet.say("");
+    this.say("");
   }
 
   reset() {
@@ -220,13 +246,13 @@ class LabPanel extends HTMLElement {
     await panel.edit();
     panel.editor?.mark([line]);
     panel.editor?.show(line);
-    reveal(panel);
+    reveal(panel, { block: "start", from: panel.task });
   }
 
   async run() {
     const { lab } = this;
     const target = this.exercise ? lab.checkOf(this.number) : this.number;
-    this.verdict.hidden = true;
+    this.verdict.hidden = this.next.hidden = true;
     for (const { editor: other } of lab.panels.values()) other?.mark([]);
     const since = performance.now();
     const { done } = await this.outlet.run("lab", { lab: lab.name, cells: lab.until(target), upto: target });
@@ -248,7 +274,7 @@ class LabPanel extends HTMLElement {
     this.verdict.className = `run-verdict ${passed ? "passed" : ""}`;
     this.verdict.replaceChildren(message, hint && !message.includes(hint) ? make("p", { className: "run-hint", textContent: hint }) : "");
     this.verdict.hidden = !message && !hint;
-    this.outlet.say(passed ? "Solved." : "Not yet.");
+    this.say(passed ? "Solved." : "Not yet.");
     this.outlet.note.hidden = false;
   }
 
@@ -257,7 +283,7 @@ class LabPanel extends HTMLElement {
     const own = error.cell === this.number || error.cell === target;
     const number = this.lab.exercises.indexOf(error.cell) + 1;
     this.outlet.goTo = number ? (line) => this.goTo(error.cell, line) : undefined;
-    this.outlet.explain(error, own || !number ? "" : `${error.line ? " of " : ""}exercise ${number}`);
+    this.outlet.explain(error, own || !number ? "" : `${error.line ? " of " : ""}${this.lab.kind.toLowerCase()} ${number}`);
     this.lab.panels.get(error.cell)?.editor?.mark([error.line].filter(Boolean));
   }
 
@@ -303,10 +329,10 @@ export async function open(opener, cell) {
   await ready;
   const lab = await here();
   const shown = cellsShown();
-  cell ??= shown[lab.exercises.find((number) => !lab.solved.includes(number)) ?? lab.exercises[0]];
+  cell ??= shown[lab.after(-1) ?? lab.exercises[0]];
   const panel = panelOf(lab, shown.indexOf(cell));
   panel.opener = opener;
   if (panel.exercise) await panel.edit();
   else panel.run();
-  reveal(panel, panel.exercise ? { block: "start" } : { part: panel.outlet.state });
+  reveal(panel, panel.exercise ? { block: "start", from: panel.task } : { part: panel.outlet.state });
 }
