@@ -423,6 +423,8 @@ def test_a_lab_is_solved_in_its_page(lab, most, kind, page, site):
             assert following.is_hidden()
         elif number < most:
             following.click()
+    ticked = page.evaluate("localStorage['blockwise.read'] ?? '[]'")
+    assert ticked == (f'["labs/{lab}/"]' if most == count else "[]")
     assert page.locator(".run-lab").inner_text().startswith(f"{most} of {count} solved here.")
 
     for words, name in (("Take along as notebook", f"{lab}.ipynb"), ("as .py", f"{lab}.py")):

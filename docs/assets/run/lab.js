@@ -1,6 +1,7 @@
 // A lab solved in its page: every exercise has an editor, its check and its hint. What a reader writes is kept in the browser.
 
 import { load } from "../programs.js";
+import { tick } from "../progress.js";
 import { cellsShown, root, tellHead } from "../run.js";
 import { editor } from "./editing.js";
 import { button, make, Outlet, ready, reveal } from "./outlet.js";
@@ -94,6 +95,7 @@ class Lab {
     this.solved = this.solved.filter((other) => other !== number);
     if (passed) this.solved.push(number);
     this.save();
+    if (passed && this.after(number) === undefined) tick();
   }
 
   reset() {
