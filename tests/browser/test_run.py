@@ -427,7 +427,7 @@ def test_a_lab_is_solved_in_its_page(lab, most, kind, page, site):
     assert ticked == (f'["labs/{lab}/"]' if most == count else "[]")
     assert page.locator(".run-lab").inner_text().startswith(f"{most} of {count} solved here.")
 
-    for words, name in (("Take along as notebook", f"{lab}.ipynb"), ("as .py", f"{lab}.py")):
+    for words, name in (("Download my notebook", f"{lab}.ipynb"), ("Download my .py file", f"{lab}.py")):
         with page.expect_download() as download:
             button(page.locator(".run-lab"), words).click()
         assert download.value.suggested_filename == name

@@ -117,7 +117,7 @@ class Lab {
       }
     };
     this.row = make("div", { className: "run-panel run-lab" }, make("div", { className: "run-bar" }, this.count,
-      button("Take along as notebook", () => taken(notebook)), button("as .py", () => taken(script)), all));
+      button("Download my notebook", () => taken(notebook)), button("Download my .py file", () => taken(script)), all));
     place.after(this.row);
     this.tell();
   }
