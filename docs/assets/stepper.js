@@ -74,9 +74,11 @@ class ProgramStepper extends Player {
     if (this.lit) underlined?.delete(this.lit);
   }
 
-  // The page's own listing, if it stands right above, is the code of this picture.
+  // The page's own listing, if it stands right above, is the code of this picture. A run of other lines shows its own: the page's
+  // are put away meanwhile, for out there they would push the picture down, from under the reader's hand.
   adopt() {
     this.listing = above(this.closest("figure"), this.trace.source);
+    this.put(!this.listing);
     this.lines = listed(this.find(".stepper-code"), this.listing, this.trace.source);
     const run = new Set(this.trace.programs.flatMap(({ events }) => events.flatMap(lines)));
     this.lines.forEach((line, i) => {
@@ -88,13 +90,19 @@ class ProgramStepper extends Player {
     this.find(".stepper-code").classList.toggle("own", !this.listing);
   }
 
+  put(away) {
+    for (const part of this.released ?? []) part.hidden = away;
+  }
+
   release() {
+    this.put(false);
     if (!this.listing) return;
     this.listing[0].querySelectorAll(".line").forEach((line) => {
       line.classList.remove("lit");
       for (const name of ["role", "tabindex", "aria-current", "data-line", "data-at"]) line.removeAttribute(name);
     });
     this.closest("figure").before(...this.listing);
+    this.released = this.listing;
     this.listing = undefined;
   }
 
