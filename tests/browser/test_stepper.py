@@ -45,6 +45,14 @@ def focused(page) -> str:
     return page.evaluate("document.activeElement.getAttribute('aria-label') ?? ''")
 
 
+def complaints_of(page) -> list[str]:
+    """What the page will have complained of, in its console and by errors that nothing caught."""
+    found: list[str] = []
+    page.on("console", lambda message: found.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: found.append(str(error)))
+    return found
+
+
 def tab_to(page, label: str) -> None:
     for _ in range(80):
         page.keyboard.press("Tab")
@@ -213,6 +221,45 @@ def test_cells_and_lines_are_reached_by_keyboard(fresh):
     assert said(page).startswith("Program 3 adds up its 16 lanes")
     page.keyboard.press("Enter")
     assert said(page).startswith("Program 3 works out y"), "the line's next step"
+
+
+@pytest.mark.parametrize("chosen", ["by mouse", "by keyboard"])
+def test_escape_puts_a_chosen_cell_away(chosen, fresh):
+    page = fresh(ADD)
+    complaints = complaints_of(page)
+    if chosen == "by mouse":
+        page.locator("[data-block=x]").click()
+    else:
+        page.locator(".stepper-picture").focus()
+        page.keyboard.press("ArrowDown")
+    page.locator(".stepper-picture .cursor").wait_for()
+    step = page.locator(COUNT).inner_text()
+    page.keyboard.press("Escape")
+    assert page.locator(".stepper-picture .cursor").count() == 0
+    assert page.locator(ANSWER).inner_text().startswith("Click a lane")
+    page.keyboard.press("Escape")  # there is none to put away
+    page.keyboard.press("ArrowDown")
+    assert page.locator(".stepper-picture .cursor").count() == 1, "after Escape no cell can be chosen"
+    assert page.locator(COUNT).inner_text() == step
+    assert complaints == []
+
+
+def test_keys_in_a_picture_without_cells_do_nothing(site, fresh):
+    page = fresh(None)
+    recording = json.loads((site.folder / "baked" / "cpu" / "traces" / "first_kernel" / "add.json").read_text(encoding="utf-8"))
+    recording["tensors"] = {}
+    for program in recording["programs"]:
+        program["events"] = program["events"][:1]  # the program's number, and nothing else
+    page.route(RECORDINGS, lambda route: route.fulfill(json=recording))
+    complaints = complaints_of(page)
+    page.goto(site.url + ADD)
+    reach(page)
+    page.locator(".stepper-picture").focus()
+    for key in ("ArrowDown", "ArrowLeft", "Enter", "Escape"):
+        page.keyboard.press(key)
+    assert page.locator("[data-columns], .cursor").count() == 0
+    assert said(page) == "Program 0 asks for its number: pid = 0."
+    assert complaints == []
 
 
 def test_all_programs_are_seen_at_once(fresh):
