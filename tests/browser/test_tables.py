@@ -60,6 +60,20 @@ def test_a_wide_table_scrolls_by_keyboard_and_keeps_its_first_column(fresh):
     assert first.bounding_box()["x"] == pytest.approx(before, abs=1)
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+def test_why_a_program_does_not_run_is_read_without_scrolling(width, fresh):
+    page = fresh("reference/compatibility/", width=width)
+    settle(page)
+    table = page.locator("article table", has_text="there is no torch.compile in the page")
+    box = table.locator("xpath=ancestor::*[contains(@class, 'scrollwrap')]")
+    assert table.locator("th").all_inner_texts() == ["why", "programs"]
+    column = table.locator("td").first.bounding_box()["width"]
+    table.locator("summary").first.click()
+    assert "block_model/compile_time" in table.locator("details[open]").first.inner_text()
+    assert table.locator("td").first.bounding_box()["width"] == column, "the columns move when a list opens"
+    assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
+
+
 # The colors at the right end of a picture of a table, from left to right, above the words of its first row.
 ENDS = """async (picture) => {
   const drawn = await createImageBitmap(await (await fetch("data:image/png;base64," + picture)).blob());
