@@ -74,6 +74,21 @@ def test_why_a_program_does_not_run_is_read_without_scrolling(width, fresh):
     assert box.evaluate("box => box.scrollWidth <= box.clientWidth")
 
 
+def test_no_table_of_the_api_scrolls(fresh):
+    page = fresh("reference/kernels/", width=390)
+    settle(page)
+    for width in (320, 390, 700, 768, 1280):
+        page.set_viewport_size({"width": width, "height": 800})
+        cut = "all => all.filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.textContent)"
+        assert page.locator(".doc-contents .md-typeset__scrollwrap").evaluate_all(cut) == [], width
+        row = page.locator(".doc-section-item", has_text="tuple[int | None, int | None] | None").first
+        name, kind, said, default = (cell.bounding_box() for cell in row.locator("td").all())
+        if width < 720:
+            assert said["y"] >= kind["y"] + kind["height"] and said["width"] > 0.9 * row.bounding_box()["width"] - 30
+        else:
+            assert said["width"] > 1.5 * kind["width"], "the type leaves what is said of it no room"
+
+
 # The colors at the right end of a picture of a table, from left to right, above the words of its first row.
 ENDS = """async (picture) => {
   const drawn = await createImageBitmap(await (await fetch("data:image/png;base64," + picture)).blob());
