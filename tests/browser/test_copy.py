@@ -104,22 +104,33 @@ def test_the_keyboard_copies_both(site, fresh):
             page.wait_for_function("(said) => navigator.clipboard.readText().then((text) => text.includes(said))", arg=said)
 
 
+PARTS = """(block) => {
+  const range = document.createRange();
+  range.selectNodeContents(block.querySelector('code'));
+  const parts = [block.querySelector('nav'), block.querySelector('pre'), range];
+  return parts.map((one) => one.getBoundingClientRect().toJSON());
+}"""
+
+
 @pytest.mark.parametrize("palette", ["light", "dark"])
 def test_both_buttons_fit_a_phone_and_hide_no_code(palette, fresh):
     page = fresh("course/first-kernel/", palette, 390)
     settle(page)
     block = page.locator(BLOCKS).first
     block.locator("button:text('whole file ·')").wait_for()
-    nav, code, line = block.evaluate(
-        """(block) => {
-             const range = document.createRange();
-             range.selectNodeContents(block.querySelector('code'));
-             const parts = [block.querySelector('nav'), block.querySelector('pre'), range];
-             return parts.map((one) => one.getBoundingClientRect().toJSON());
-           }"""
-    )
+    nav, code, line = block.evaluate(PARTS)
     assert code["left"] <= nav["left"] and nav["right"] <= code["right"]
     assert nav["bottom"] <= line["top"] + 4, "the buttons stand on the first line"
+
+
+def test_the_button_of_a_command_hides_none_of_it_on_a_phone(fresh):
+    page = fresh("", width=390)
+    settle(page)
+    block = page.locator(".highlight", has_text="pip install").first
+    block.scroll_into_view_if_needed()
+    block.locator("nav button").wait_for()
+    nav, _, line = block.evaluate(PARTS)
+    assert nav["bottom"] <= line["top"] + 2, "the button stands on the first line"
 
 
 def test_what_cannot_be_loaded_is_said(site, fresh):
