@@ -33,8 +33,9 @@ def lines(text: str) -> int:
 def names(what: str, text: str, more: str = "") -> list:
     """What stands on a button and what is said of it."""
     count = lines(text)
-    said = f"Copy {what} · {count} {'line' if count == 1 else 'lines'}{more}"
-    return [f"{what} · {count}", said, said, False]
+    words = f"{what} · {count} {'line' if count == 1 else 'lines'}"
+    said = f"Copy {words}{more}"
+    return [words, said, said, False]
 
 
 # What a button gives is made the same way for every page, and tests/snippets/test_blocks.py reads every block's text. So here
@@ -121,6 +122,8 @@ def test_both_buttons_fit_a_phone_and_hide_no_code(palette, fresh):
     nav, code, line = block.evaluate(PARTS)
     assert code["left"] <= nav["left"] and nav["right"] <= code["right"]
     assert nav["bottom"] <= line["top"] + 4, "the buttons stand on the first line"
+    counted = block.locator("button span", has_text="lines")
+    assert [one.bounding_box()["y"] - nav["top"] < 10 for one in counted.all()] == [True, True], "no room for what is counted"
 
 
 def test_the_button_of_a_command_hides_none_of_it_on_a_phone(fresh):
