@@ -34,6 +34,7 @@ if not (found and found.origin and os.path.isdir(os.path.join(os.path.dirname(fo
     sys.path.insert(0, folder)
 
 """
+SOLVE = '<div class="bw-solve"></div>'  # where docs/assets/run.js puts its button, if the site has the runtime
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 FRONT_MATTER = """---
 jupyter:
@@ -125,7 +126,7 @@ def notebook(name: str, cells: list[Cell], site: str, library: str, outputs: lis
 
 def files(name: str) -> str:
     links = {f"{name}-unsolved.ipynb": "this lab as a notebook", f"{name}-solved.ipynb": "solved", f"{name}.py": "its source"}
-    return f'<p class="files">Download: {" · ".join(link(*each) for each in links.items())}</p>'
+    return f'{SOLVE}\n\n<p class="files">Download: {" · ".join(link(*each) for each in links.items())}</p>'
 
 
 def link(file: str, words: str) -> str:

@@ -279,9 +279,8 @@ def write_compatibility() -> None:
 
 def write_runs_here() -> None:
     """What of the programs runs in a page, and what not, for the compatibility page."""
-    table = html_table(run_here.exceptions(), "Programs that do not run in a page")
     write_text(DOCS / "generated" / "runs_here.html", run_here.summary())
-    write_text(DOCS / "generated" / "runs_here_not.html", table)
+    write_text(DOCS / "generated" / "runs_here_not.html", run_here.exceptions())
 
 
 def not_run(found: list[dict[str, Any]]) -> str:

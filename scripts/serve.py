@@ -33,10 +33,11 @@ def try_port(port: int) -> None:
             sys.exit(f"Port {port} cannot be had ({error.strerror}): run make serve PORT={port + 1}, for example")
 
 
-def run(what: str, *command: str) -> None:
-    """Say what is done now and do it. Leave where it fails, and end it where this process is told to end."""
+def run(what: str, *command: str, site: str) -> None:
+    """Say what is done now and do it, for this address. Leave where it fails, and end it where this process is told to end."""
     print(what, flush=True)
-    started = subprocess.Popen(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, start_new_session=True)
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1", "SITE_URL": site}
+    started = subprocess.Popen(command, cwd=ROOT, env=environment, start_new_session=True)
     try:
         status = started.wait()
     finally:
@@ -52,11 +53,12 @@ def main() -> None:
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, stop)
     try_port(port)
-    print(f"The site will be at http://{HOST}:{port}", flush=True)
+    site = f"http://{HOST}:{port}/"
+    print(f"The site will be at {site}", flush=True)
     make = ("make", "--no-print-directory", "--silent", f"PYTHON={sys.executable}")
-    run("Seeing to the environment in .venv/site: half a minute or more the first time", *make, ".venv/site/ready")
-    run("Preparing programs, data and figures: some seconds", PYTHON, "scripts/prepare.py")
-    run("Building the pages: some more seconds", PYTHON, "-m", "mkdocs", "serve", "-a", f"{HOST}:{port}")
+    run("Seeing to the environment in .venv/site: half a minute or more the first time", *make, ".venv/site/ready", site=site)
+    run("Preparing programs, data and figures: some seconds", PYTHON, "scripts/prepare.py", site=site)
+    run("Building the pages: some more seconds", PYTHON, "-m", "mkdocs", "serve", "-a", f"{HOST}:{port}", site=site)
 
 
 if __name__ == "__main__":

@@ -15,11 +15,12 @@ export function load(path) {
   return loaded.get(path);
 }
 
-// What stands on the button is short, and what is said of it is whole.
+// How many lines it copies, because a block may need more than it shows. The last word gives way where there is no room for it.
 function name(button, what, text, more = "") {
   const count = text?.trimEnd().split("\n").length;
-  const label = `Copy ${what}${count ? ` · ${count} ${count === 1 ? "line" : "lines"}` : ""}${more}`;
   button.textContent = count ? `${what} · ${count}` : what;
+  if (count) button.append(Object.assign(document.createElement("span"), { textContent: count === 1 ? " line" : " lines" }));
+  const label = `Copy ${button.textContent}${more}`;
   button.title = label;
   button.setAttribute("aria-label", label);
 }

@@ -1,4 +1,5 @@
-// Ticks the lessons and labs that were read, in the navigation and on lists of pages. Kept in this browser and never sent.
+// Ticks the pages that were read and the labs that were solved, in the navigation and on lists of pages. Kept in this browser and
+// never sent.
 
 const KEY = "blockwise.read";
 const READABLE = /(course|deeper|labs)\/[\w-]+\/$/;
@@ -49,12 +50,14 @@ function show() {
   }
 }
 
-// A page counts as read when its last lines have been on the screen.
+// What is on this page counts as read: a lab when all of it is solved, and any other page when its last lines have been on the screen.
+export const tick = () => keep(address(location.href), true);
+
 const end = new IntersectionObserver((entries) => {
   for (const { isIntersecting, target } of entries) {
     if (!isIntersecting || scrollY === 0) continue;
     end.unobserve(target);
-    keep(address(location.href), true);
+    tick();
   }
 });
 
@@ -63,13 +66,14 @@ function watch() {
   const article = document.querySelector("article.md-content__inner");
   if (article === seen) return;
   seen = article;
-  if (article && address(location.href)) {
+  const page = address(location.href);
+  if (page && article && !article.querySelector(".bw-nowhere")) {
     const button = document.createElement("button");
     button.className = "bw-mark";
     button.type = "button";
     button.addEventListener("click", () => keep(address(location.href), button.getAttribute("aria-pressed") !== "true"));
     article.append(button);
-    end.observe(button);
+    if (!page.startsWith("labs/")) end.observe(button);
   }
   show();
 }

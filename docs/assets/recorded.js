@@ -91,7 +91,7 @@ export function sheet(looks, columns, rows, texts, cells = "") {
     const [classes, style = ""] = look.split("|");
     return `<i class="${classes}" style="left:${(100 * column) / columns}%;top:${(100 * row) / all}%;width:${(100 * width) / columns}%;height:${(100 * height) / all}%;${style}"></i>`;
   });
-  const written = texts?.map((text, i) => text && `<b style="left:${(100 * (i % columns)) / columns}%;top:${(100 * Math.floor(i / columns)) / all}%">${text}</b>`) ?? [];
+  const written = texts?.map((text, i) => text && `<b${looks[i]?.includes("outside") ? ' class="outside"' : ""} style="left:${(100 * (i % columns)) / columns}%;top:${(100 * Math.floor(i / columns)) / all}%">${text}</b>`) ?? [];
   const beyond = all > rows ? `<i class="beyond" style="top:${(100 * rows) / all}%"></i>` : "";
   return `<i class="sheet" style="--columns:${columns};--rows:${all}"${cells && ` ${cells.replace(/data-rows="\d+"/, `data-rows="${all}"`)}`}>${beyond}${marks.join("")}<i class="extent" style="height:${(100 * rows) / all}%;--own:${rows}"></i>${written.join("")}</i>`;
 }

@@ -70,16 +70,15 @@ function wordsOf({ work, solved }) {
 }
 
 export function tellHead(state) {
-  const opener = document.querySelector(".files .bw-slides");
+  const opener = document.querySelector(".bw-solve button");
   if (opener) name(opener, ...wordsOf(state));
 }
 
-// From the head of a lab; in a line that is there already, so that nothing moves.
-function addToLab(line) {
-  line.dataset.run = "";
+// At the head of a lab, in a place that is kept for it, so that nothing moves.
+function addToLab(place) {
   const opener = button(...wordsOf(kept()), (made) => openLab(made));
-  opener.className = "bw-slides";
-  line.append(" · ", opener);
+  opener.className = "bw-button";
+  place.append(opener);
 }
 
 // The programs of which numbers can be changed, and the picture that then replays the launch. docs/assets/run/slides.json says more.
@@ -113,7 +112,7 @@ async function offer() {
     if (block.matches(".lab-cell")) addToCell(nav, block);
     else if (programs.includes(block.dataset.program)) addToProgram(nav, block);
   }
-  for (const line of document.querySelectorAll(".files:not([data-run])")) if (document.querySelector(".lab-cell")) addToLab(line);
+  document.querySelectorAll(".bw-solve:empty").forEach(addToLab);
   for (const [program, picture] of Object.entries(SLIDES)) if (programs.includes(program)) addSlides(program, picture);
 }
 

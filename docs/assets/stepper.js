@@ -74,9 +74,11 @@ class ProgramStepper extends Player {
     if (this.lit) underlined?.delete(this.lit);
   }
 
-  // The page's own listing, if it stands right above, is the code of this picture.
+  // The page's own listing, if it stands right above, is the code of this picture. A run of other lines shows its own: the page's
+  // are put away meanwhile, for out there they would push the picture down, from under the reader's hand.
   adopt() {
     this.listing = above(this.closest("figure"), this.trace.source);
+    this.put(!this.listing);
     this.lines = listed(this.find(".stepper-code"), this.listing, this.trace.source);
     const run = new Set(this.trace.programs.flatMap(({ events }) => events.flatMap(lines)));
     this.lines.forEach((line, i) => {
@@ -88,13 +90,19 @@ class ProgramStepper extends Player {
     this.find(".stepper-code").classList.toggle("own", !this.listing);
   }
 
+  put(away) {
+    for (const part of this.released ?? []) part.hidden = away;
+  }
+
   release() {
+    this.put(false);
     if (!this.listing) return;
     this.listing[0].querySelectorAll(".line").forEach((line) => {
       line.classList.remove("lit");
       for (const name of ["role", "tabindex", "aria-current", "data-line", "data-at"]) line.removeAttribute(name);
     });
     this.closest("figure").before(...this.listing);
+    this.released = this.listing;
     this.listing = undefined;
   }
 
@@ -239,12 +247,13 @@ class ProgramStepper extends Player {
     this.go(step);
   }
 
-  // Which line touched this? The answer, and where it is asked for, a jump there: to the next such step if asked again.
+  // Which line touched this? The answer, and where it is asked for, a jump there: to the next such step if asked again. Without a
+  // cursor nothing is chosen any more.
   ask(cursor, jump) {
     const again = sameCell(this.cursor, cursor);
     this.cursor = cursor;
-    const found = this.touching(cursor);
-    if (!jump || !found.length) return this.draw();
+    const found = jump && cursor ? this.touching(cursor) : [];
+    if (!found.length) return this.draw();
     const here = found.findIndex((touch) => this.isNow(touch));
     const own = (touch) => this.together || touch.program === this.number;
     const best = found.findLast((touch) => own(touch) && touch.step <= this.step) ?? found.find(own) ?? found[0];
@@ -261,13 +270,14 @@ class ProgramStepper extends Player {
     return on.length ? on : masked.map((touch) => ({ ...touch, off: true }));
   }
 
-  // Arrows choose among neighbors: in a grid of programs, among the cells of the picture, among the lines of the code.
+  // Arrows choose among neighbors: in a grid of programs, among the cells of the picture, among the lines of the code. Escape puts a
+  // chosen cell away.
   steered({ target, key }) {
     const arrow = key.startsWith("Arrow");
     if (target.matches(".stepper-picture")) {
       if (arrow) this.ask(moved(target, this.cursor, key) ?? this.cursor);
       else if (key === "Enter" && this.cursor) this.ask(this.cursor, true);
-      else if (key === "Escape") this.ask(undefined);
+      else if (key === "Escape" && this.cursor) this.ask(undefined);
       else return false;
       return true;
     }

@@ -237,7 +237,7 @@ check(my_row_max_tile, "row_max")
 # %% [markdown]
 # ## Puzzle 8: the sum of each column
 #
-# Now every program owns some columns, and walks down all rows. A block of sums stays on the chip the while.
+# Now every program owns some columns, and walks down all rows. A block of sums stays on the chip meanwhile.
 
 # %% tags=["exercise"]
 @triton.jit

@@ -32,19 +32,20 @@ def attention(
     """Attention of queries to keys and values, as `torch.nn.functional.scaled_dot_product_attention`, without a mask in memory.
 
     Args:
-        q: The queries, of shape [B, H, L, D] with D from 1 to 256; float32, float16 or bfloat16. Any strides: for queries of
-            shape [B, L, H, D], pass `q.transpose(1, 2)`, and nothing is copied.
-        k: The keys, of shape [B, K, S, D] and of the dtype of `q`; K is H, or divides it where `enable_gqa` says so.
+        q: The queries, of shape [B, H, L, D]: B sequences, H heads, L queries of D numbers, from 1 to 256; float32, float16 or
+            bfloat16. Any strides: for queries of shape [B, L, H, D], pass `q.transpose(1, 2)`, and nothing is copied.
+        k: The keys, of shape [B, K, S, D]: K heads of S keys, of the dtype of `q`; K is H, or divides it where `enable_gqa`
+            says so.
         v: The values, of the shape and dtype of `k`.
         is_causal: Whether a query sees no key past the diagonal: `window` with 0 on its right.
-        scale: What products are multiplied with; 1 / sqrt(D) unless given.
+        scale: The factor of the products of queries and keys; 1 / sqrt(D) unless given.
         enable_gqa: Whether H / K neighboring heads of queries may share one of keys and values.
         window: How many keys before and after the diagonal a query sees besides the one on it, each a number from 0 on, or
             None for all.
         align: Where the diagonal lies if L and S differ: from the `upper_left` corner on, as in PyTorch, or through the
             `lower_right` one, as for queries that follow on keys in a cache.
-        deterministic: Whether gradients have to be the same to the last bit every time. They are either way: nothing is added
-            up in an order that changes.
+        deterministic: Accepted, and without effect: gradients are the same to the last bit every time either way, since nothing
+            is added up in an order that changes.
         return_lse: Whether to return the log-sum-exp of each query's scores as well.
 
     Returns:
@@ -57,9 +58,17 @@ def attention(
         ValueError: The shapes do not fit together, a head or a sequence is too long, the devices differ, `window`, `align` or
             `scale` is out of range, or a CPU tensor came while Triton's interpreter is off.
 
+    PyTorch's function takes `attn_mask` and `dropout_p` in the fourth and fifth place; this one has neither, so pass what follows
+    `v` by name.
+
+    Examples:
+        >>> out = kernels.attention(q, k, v, is_causal=True)
+        >>> out = kernels.attention(q, k, v, is_causal=True, enable_gqa=True)  # fewer heads of keys than of queries
+        >>> out = kernels.attention(q, k, v, window=(511, 0))  # a query sees itself and the 511 keys before it
+
     Differentiable once, the log-sum-exp included; a second derivative is refused. Sums are in float32, and weights are rounded
-    to the dtype of `v` before they weigh it. float32 is multiplied exactly, without tensor cores. A NaN in a key reaches the
-    queries that it is open to; one in a value may also reach their neighbors, because zero times NaN is NaN.
+    to the dtype of `v` before they are multiplied with it. float32 is multiplied exactly, without tensor cores. A NaN in a key
+    reaches the queries that it is open to; one in a value may also reach their neighbors, because zero times NaN is NaN.
 
     Bytes:
         (2L + 2S K/H) De a head forward, about three times as many backward, and what the cache does not hold is read again.

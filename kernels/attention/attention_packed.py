@@ -38,7 +38,8 @@ def attention_packed(
     """Attention within each of several documents, whose rows lie one after another.
 
     Args:
-        q: The queries of all documents, of shape [T, H, D] with D from 1 to 256; float32, float16 or bfloat16. Any strides.
+        q: The queries of all documents, of shape [T, H, D]: T rows, H heads, D numbers, from 1 to 256; float32, float16 or
+            bfloat16. Any strides.
         k: The keys of all documents, of shape [S, K, D] and of the dtype of `q`; K is H, or divides it where `enable_gqa` says
             so.
         v: The values, of the shape and dtype of `k`.
@@ -46,13 +47,13 @@ def attention_packed(
             before; int32 or int64. Rows past the end are no document's; they get zeros.
         cu_seqlens_k: The same for `k` and `v`, of as many documents.
         is_causal: Whether a query sees no key past its document's diagonal: `window` with 0 on its right.
-        scale: What products are multiplied with; 1 / sqrt(D) unless given.
+        scale: The factor of the products of queries and keys; 1 / sqrt(D) unless given.
         enable_gqa: Whether H / K neighboring heads of queries may share one of keys and values.
         window: How many keys before and after the diagonal a query sees besides the one on it, each a number from 0 on, or
             None for all.
         align: Where the diagonal of a document lies if it has more keys than queries, or fewer: from its `upper_left` corner on
             or through the `lower_right` one.
-        deterministic: Whether gradients have to be the same to the last bit every time, as they are either way.
+        deterministic: Accepted, and without effect: gradients are the same to the last bit every time either way.
         return_lse: Whether to return the log-sum-exp of each query's scores as well.
 
     Returns:

@@ -3,6 +3,7 @@
 `make runtime` builds it, and a site without it is whole: then its pages offer no Run.
 """
 
+import html
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ from scripts.provenance import records
 BUILT = ROOT / "build" / "run"
 RECORD = records.record_path("cpu", "runtime", "programs")
 LATER = ("editor.js", "license")  # files of these names wait until they are asked for
+FEW = 4  # so many names of programs stand in a row of a table as they are
 
 
 def read() -> dict[str, Any]:
@@ -76,17 +78,24 @@ def waits(record: dict[str, Any]) -> str:
     )
     return (
         f"<p>From the press of a button to the end of a small program, on a machine of {record['cores']} cores that is its own "
-        "server, the middle one of several visits:</p>\n"
+        "server, the median of several visits:</p>\n"
         f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>\n"
     )
 
 
-def exceptions() -> list[list[str]]:
-    """The table of the others, with reasons that several have in one row."""
+def exceptions() -> str:
+    """The table of the others: a row for each reason, and the programs that have it, folded where they are many."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in sorted(reasons().items()):
         by_reason.setdefault(reason, []).append(name)
-    return [["programs", "why"], *([", ".join(names), reason] for reason, names in by_reason.items())]
+    rows = "".join(f"<tr><td>{html.escape(reason)}</td><td>{listed(names)}</td></tr>" for reason, names in by_reason.items())
+    return f"<table><thead><tr><th scope=col>why</th><th scope=col>programs</th></tr></thead><tbody>{rows}</tbody></table>\n"
+
+
+def listed(names: list[str]) -> str:
+    """Names of programs, behind their number where they are many."""
+    told = html.escape(", ".join(names))
+    return told if len(names) <= FEW else f'<details class="names"><summary>{len(names)} programs</summary> {told}</details>'
 
 
 def built() -> Path | None:

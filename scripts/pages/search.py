@@ -2,7 +2,7 @@
 
 Most elements of a page are in its listings, drawings and tables, and the search's plugin would look at each. So `search_less`,
 which main.py calls, gives it a listing or a table as bare lines, and nothing of the rest that page_html.py marks. A word of the
-glossary becomes a section of its own.
+glossary becomes a section of its own, and so does a row of a table whose first cell has an id.
 
 The theme reads the index on every page. `put_off` leaves it empty, and puts what it held into a file that docs/assets/search/
 loads with the first query: the prose, and apart from it the lines of listings and tables.
@@ -19,6 +19,7 @@ TAG = re.compile(r"<[^>]*>")
 CELL = re.compile(r"</t[dh]>")
 LISTING = re.compile(r"<pre>(.*?)</pre>", re.DOTALL)
 DEFINED = re.compile(r'<dt id="([^"]+)">(.*?)</dt>', re.DOTALL)
+ENTRY = re.compile(r'<tr>\s*<td id="([^"]+)">(.*?)</td>\s*<td>(.*?)</td>\s*</tr>', re.DOTALL)
 
 
 def bare(marked: re.Match[str]) -> str:
@@ -26,9 +27,11 @@ def bare(marked: re.Match[str]) -> str:
     if name == "pre":
         return f"<pre>{TAG.sub('', html)}</pre>"
     if name == "table":
-        rows = [TAG.sub("", CELL.sub(" ", row)).split() for row in html.split("</tr>")]
+        entries = [f'<h3 id="{at}">{term}</h3><p>{said.strip()}</p>' for at, term, said in ENTRY.findall(html)]
+        rows = [TAG.sub("", CELL.sub(" ", row)).split() for row in ENTRY.sub("", html).split("</tr>")]
         lines = (" ".join(word for word in row if re.search(r"[^\W\d]", word)) for row in rows)
-        return "<pre>" + "\n".join(dict.fromkeys(lines)) + "</pre>"
+        # What stands after an element with a heading in it belongs again to the section around that.
+        return "<pre>" + "\n".join(dict.fromkeys(lines)) + "</pre>" + (f"<div>{''.join(entries)}</div>" if entries else "")
     return ""
 
 

@@ -33,8 +33,9 @@ def lines(text: str) -> int:
 def names(what: str, text: str, more: str = "") -> list:
     """What stands on a button and what is said of it."""
     count = lines(text)
-    said = f"Copy {what} · {count} {'line' if count == 1 else 'lines'}{more}"
-    return [f"{what} · {count}", said, said, False]
+    words = f"{what} · {count} {'line' if count == 1 else 'lines'}"
+    said = f"Copy {words}{more}"
+    return [words, said, said, False]
 
 
 # What a button gives is made the same way for every page, and tests/snippets/test_blocks.py reads every block's text. So here
@@ -104,22 +105,35 @@ def test_the_keyboard_copies_both(site, fresh):
             page.wait_for_function("(said) => navigator.clipboard.readText().then((text) => text.includes(said))", arg=said)
 
 
+PARTS = """(block) => {
+  const range = document.createRange();
+  range.selectNodeContents(block.querySelector('code'));
+  const parts = [block.querySelector('nav'), block.querySelector('pre'), range];
+  return parts.map((one) => one.getBoundingClientRect().toJSON());
+}"""
+
+
 @pytest.mark.parametrize("palette", ["light", "dark"])
 def test_both_buttons_fit_a_phone_and_hide_no_code(palette, fresh):
     page = fresh("course/first-kernel/", palette, 390)
     settle(page)
     block = page.locator(BLOCKS).first
     block.locator("button:text('whole file ·')").wait_for()
-    nav, code, line = block.evaluate(
-        """(block) => {
-             const range = document.createRange();
-             range.selectNodeContents(block.querySelector('code'));
-             const parts = [block.querySelector('nav'), block.querySelector('pre'), range];
-             return parts.map((one) => one.getBoundingClientRect().toJSON());
-           }"""
-    )
+    nav, code, line = block.evaluate(PARTS)
     assert code["left"] <= nav["left"] and nav["right"] <= code["right"]
     assert nav["bottom"] <= line["top"] + 4, "the buttons stand on the first line"
+    counted = block.locator("button span", has_text="lines")
+    assert [one.bounding_box()["y"] - nav["top"] < 10 for one in counted.all()] == [True, True], "no room for what is counted"
+
+
+def test_the_button_of_a_command_hides_none_of_it_on_a_phone(fresh):
+    page = fresh("", width=390)
+    settle(page)
+    block = page.locator(".highlight", has_text="pip install").first
+    block.scroll_into_view_if_needed()
+    block.locator("nav button").wait_for()
+    nav, _, line = block.evaluate(PARTS)
+    assert nav["bottom"] <= line["top"] + 2, "the button stands on the first line"
 
 
 def test_what_cannot_be_loaded_is_said(site, fresh):

@@ -19,6 +19,24 @@ def test_a_page_that_was_read_to_its_end_is_ticked(site, fresh):
     assert page.locator("#course-map a.bw-read").get_attribute("href").endswith(LESSON)
 
 
+def test_a_lab_that_was_read_is_not_solved(site, fresh):
+    page = fresh("labs/elementwise/")
+    mark = page.locator(".bw-mark")
+    page.evaluate("scrollTo(0, 100)")
+    mark.scroll_into_view_if_needed()
+    page.wait_for_timeout(1000)
+    assert mark.get_attribute("aria-pressed") == "false"
+    mark.click()
+    assert page.evaluate("localStorage['blockwise.read']") == '["labs/elementwise/"]'
+
+
+def test_a_page_that_is_not_there_cannot_be_read(site, fresh):
+    page = fresh("course/nowhere/")
+    page.wait_for_selector("h1:has-text('No block')")
+    page.wait_for_load_state("networkidle")
+    assert page.locator(".bw-mark").count() == 0
+
+
 def test_a_tick_is_taken_back(site, fresh):
     page = fresh(LESSON)
     page.locator(".bw-mark").evaluate("(mark) => mark.focus({ preventScroll: true })")  # to see it would tick the page as well

@@ -347,11 +347,19 @@ def test_numbers_slide_and_the_picture_follows(page, site):
     assert figure.locator(".choices [data-pick]").count() == 8
     panel.get_by_label("elements", exact=True).press("Home")
     expect(figure.locator(".stepper-given")).to_have_text("Launched with n_elements = 1, BLOCK = 128")
-    panel.get_by_label("mask", exact=True).select_option("offsets >= 0")
-    expect(figure.locator(".run-problem")).to_contain_text("program 0")
+    chosen = panel.get_by_label("mask", exact=True)
+    listing = page.locator(f".highlight[data-program='{LAUNCH}']").first
+    before = chosen.bounding_box()
+    chosen.select_option("offsets >= 0")
+    expect(panel.locator(".run-problem")).to_contain_text("program 0")
     assert "point outside" in figure.locator(".stepper-sentence").inner_text()
+    # The page's listing has other lines than this run, and gives way to the run's own; the controls stay under the hand.
+    assert chosen.bounding_box() == before
+    assert listing.is_hidden() and "mask = offsets >= 0" in figure.locator(".stepper-code").inner_text()
     button(panel, "Reset").click()
     expect(figure.locator("figcaption")).to_be_visible()
+    expect(figure.locator(f".stepper-code .highlight[data-program='{LAUNCH}']")).to_be_visible()
+    assert chosen.bounding_box() == before
     assert figure.locator("figcaption").inner_text() == caption.replace(" Change the numbers", "")
 
 
@@ -362,18 +370,43 @@ def exercises(lab: str) -> list[tuple[str, str]]:
     return list(zip(given, solved, strict=True))
 
 
-@pytest.mark.parametrize("lab, most", [("elementwise", 5), ("puzzles", 6)])
-def test_a_lab_is_solved_in_its_page(lab, most, page, site):
+def exercise(page: Page, number: int) -> Locator:
+    """The panel of an exercise of a lab that is open, with its editor."""
+    cell = page.locator(".lab-cell:has-text('YOUR TURN')").nth(number - 1)
+    cell.scroll_into_view_if_needed()
+    cell.get_by_role("button", name=re.compile("^Write and check")).click()
+    panel = page.locator(f"lab-panel[aria-label='Exercise {number}']")
+    panel.locator(".cm-content").wait_for()
+    return panel
+
+
+def stands_below_its_heading(page: Page, panel: Locator) -> bool:
+    """Whether the task stands in the window, below the page's header, and the panel after it, without touching."""
+    return page.wait_for_function(BELOW, arg=panel.element_handle()).json_value()
+
+
+BELOW = """(panel) => {
+  const parts = [panel];
+  while (parts[0].tagName !== 'H2') parts.unshift(parts[0].previousElementSibling);
+  const boxes = parts.filter((part) => part.checkVisibility()).map((part) => part.getBoundingClientRect());
+  const apart = boxes.slice(1).every((box, i) => box.top - boxes[i].bottom > 8);
+  return apart && boxes[0].top >= document.querySelector('.md-header').offsetHeight && boxes.at(-1).top < 0.7 * innerHeight;
+}"""
+
+
+@pytest.mark.parametrize("lab, most, kind", [("elementwise", 5, "Exercise"), ("puzzles", 6, "Puzzle")])
+def test_a_lab_is_solved_in_its_page(lab, most, kind, page, site):
+    count = len(exercises(lab))
     page.goto(f"{site.url}labs/{lab}/")
     page.evaluate("localStorage.clear()")
-    page.get_by_role("button", name=re.compile("^Solve this lab")).click()
+    opener = page.get_by_role("button", name=re.compile("^Solve this lab"))
+    assert opener.bounding_box()["y"] < page.locator("p.files").bounding_box()["y"]
+    opener.click()
     for number, (given, solved) in enumerate(exercises(lab)[:most], start=1):
-        cell = page.locator(".lab-cell:has-text('YOUR TURN')").nth(number - 1)
-        if number > 1:
-            cell.scroll_into_view_if_needed()
-            cell.get_by_role("button", name=re.compile("^Write and check")).click()
-        panel = page.locator(f"lab-panel[aria-label='Exercise {number}']")
-        panel.locator(".cm-content").wait_for()
+        panel = page.locator(f"lab-panel[aria-label='{kind} {number}']")
+        panel.locator(".cm-content:focus").wait_for()
+        assert stands_below_its_heading(page, panel)
+        assert panel.locator(".run-bar .run-name").inner_text() == f"{kind} {number} of {count}"
         if number == 1:
             assert panel.locator(".cm-content").inner_text().split() == given.split()
             button(panel, "Check").click()
@@ -385,10 +418,16 @@ def test_a_lab_is_solved_in_its_page(lab, most, page, site):
         panel.locator(".cm-content").press("Control+Enter")
         expect(state(panel)).to_have_text("Solved.")
         assert panel.locator(".run-verdict").inner_text().startswith("✓ ")
-    count = len(exercises(lab))
+        following = button(panel, f"Next {kind.lower()}")
+        if number == count:
+            assert following.is_hidden()
+        elif number < most:
+            following.click()
+    ticked = page.evaluate("localStorage['blockwise.read'] ?? '[]'")
+    assert ticked == (f'["labs/{lab}/"]' if most == count else "[]")
     assert page.locator(".run-lab").inner_text().startswith(f"{most} of {count} solved here.")
 
-    for words, name in (("Take along as notebook", f"{lab}.ipynb"), ("as .py", f"{lab}.py")):
+    for words, name in (("Download my notebook", f"{lab}.ipynb"), ("Download my .py file", f"{lab}.py")):
         with page.expect_download() as download:
             button(page.locator(".run-lab"), words).click()
         assert download.value.suggested_filename == name
@@ -407,6 +446,76 @@ def test_a_lab_is_solved_in_its_page(lab, most, page, site):
     button(page.locator(".run-lab"), "Reset all").click()
     assert page.locator(".run-lab").inner_text().startswith(f"0 of {count} solved here.")
     assert panel.locator(".cm-content").inner_text().split() == exercises(lab)[0][0].split()
+
+
+def line_of(text: str, part: str) -> int:
+    return 1 + next(n for n, line in enumerate(text.splitlines()) if part in line)
+
+
+SLIPS = {
+    "a missing parenthesis": (1, "tl.arange(0, BLOCK)\n", "tl.arange(0, BLOCK\n", "tl.arange(0, BLOCK", "SyntaxError"),
+    "an indent too deep": (2, "    mask = offsets", "      mask = offsets", "mask = offsets", "IndentationError"),
+    "an indent that fits nothing": (2, "    y = tl.load", "  y = tl.load", "y = tl.load", "IndentationError"),
+}
+
+
+@pytest.mark.parametrize("what", SLIPS)
+def test_a_slip_in_an_exercise_is_named_with_its_line(what, page, site):
+    """It goes before the error of the check, which only lacks what the exercise should have made."""
+    number, right, wrong, part, kind = SLIPS[what]
+    solved = exercises("elementwise")[number - 1][1]
+    assert solved.count(right) == 1
+    page.goto(f"{site.url}labs/elementwise/")
+    page.evaluate("localStorage.clear()")
+    panel = exercise(page, number)
+    write(panel, solved.replace(right, wrong))
+    button(panel, "Check").click()
+    assert ended(panel) == "Not yet."
+    problem = panel.locator(".run-problem")
+    assert problem.inner_text().startswith(f"{kind} in line {line_of(solved, part)}: ") and "NameError" not in panel.inner_text()
+    assert part in panel.locator(".run-wrong").inner_text()
+    panel.locator(".cm-content").press("Control+Home")
+    problem.locator(".run-line").click()
+    assert part in panel.locator(".cm-activeLine").inner_text()
+    assert panel.locator(".cm-content:focus").count() == 1
+    write(panel, solved)
+    button(panel, "Check").click()
+    expect(state(panel)).to_have_text("Solved.")
+
+
+def test_what_an_earlier_exercise_lacks_is_named_there(page, site):
+    """Step 3 of lab 1 launches the kernel of step 2, and its own text is right."""
+    (_, second), (_, third) = exercises("elementwise")[1:3]
+    page.goto(f"{site.url}labs/elementwise/")
+    page.evaluate("localStorage.clear()")
+    panel = exercise(page, 2)
+    write(panel, second.replace("    mask = offsets", "      mask = offsets"))
+    button(panel, "Close").click()
+    panel = exercise(page, 3)
+    write(panel, third)
+    button(panel, "Check").click()
+    assert ended(panel) == "Not yet."
+    said = f"IndentationError in line {line_of(second, 'mask = offsets')} of exercise 2: "
+    assert panel.locator(".run-problem").inner_text().startswith(said)
+    panel.locator(".run-line").click()
+    there = page.locator("lab-panel[aria-label='Exercise 2']")
+    there.locator(".cm-content:focus").wait_for()
+    assert "mask = offsets" in there.locator(".cm-activeLine").inner_text()
+
+
+def test_a_cell_that_asks_for_a_verdict_gets_it(page, site):
+    """Step 3 of lab 2 says what to do first, and then compares."""
+    page.goto(f"{site.url}labs/softmax/")
+    page.evaluate("localStorage.clear()")
+    cell = page.locator(".lab-cell:has-text('if step_2')")
+    cell.scroll_into_view_if_needed()
+    cell.get_by_role("button", name=re.compile("^Run ")).click()
+    panel = page.locator("lab-panel[aria-label='Output of this cell']")
+    assert ended(panel).startswith("Done in ")
+    assert printed(panel)[-1] == "Finish step 2 first."
+    write(exercise(page, 2), exercises("softmax")[1][1])
+    button(panel, "Run").click()
+    expect(panel.locator(".run-output")).to_contain_text("largest difference: ")
 
 
 def test_instant_navigation_keeps_what_is_loaded(page, site):
@@ -473,7 +582,7 @@ def test_without_the_runtime_nothing_is_offered(fresh, site):
         page.goto(site.url + address)
         settle(page)
         page.wait_for_load_state("networkidle")
-        assert page.locator(".bw-run, .bw-slides").count() == 0
+        assert page.locator(".bw-run, .bw-slides, .bw-solve button").count() == 0
     assert complaints == []
 
 

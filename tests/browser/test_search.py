@@ -46,13 +46,27 @@ def ask(fresh, site):
 def test_a_query_finds_what_answers_it(ask):
     with QUERIES.open(encoding="utf-8", newline="") as file:
         queries = list(csv.reader(file, delimiter="\t"))[1:]
-    found = ask(*(query for query, _, _ in queries))
+    found = ask(*dict.fromkeys(query for query, _, _ in queries))  # the theme asks for nothing twice in a row
     missed = {
         query: found[query]
         for query, wanted, part in queries
         if part in THERE and not any(re.search(wanted, heading, re.IGNORECASE) for result in found[query] for heading in result)
     }
     assert missed == {}
+
+
+def test_an_entry_of_the_reference_comes_first_for_its_name(site, fresh):
+    book = json.loads((site.folder / "search" / "book.json").read_text(encoding="utf-8"))
+    entries = {}
+    for entry in book["docs"]:
+        page, _, anchor = entry["location"].partition("#")
+        if page == "reference/language/" and anchor.startswith("tl."):
+            entries[anchor] = entry["location"]
+        elif page == "reference/kernels/" and "." in entry["title"]:
+            entries[entry["title"].partition("(")[0]] = entry["location"]
+    assert {"tl.load", "tl.where", "kernels.softmax"} <= set(entries) and len(entries) > 70
+    found = fresh("").evaluate(TRY, [[[*entry.values()] for entry in book["docs"]], book["listings"], None, [*entries]])
+    assert {name: items[0]["location"] for name, items in zip(entries, found, strict=True)} == entries
 
 
 def test_the_smallest_words_are_harmless(ask):
@@ -83,12 +97,14 @@ DOCS = [
     ("course/sums/#in-short", "In short", "<p>Sums of a row.</p>"),
     ("course/rows/", "Rows", "<p>Of &lt;numbers&gt;.</p>"),
     ("reference/", "Sums", "<p>Adding up.</p>"),
+    ("reference/language/#tl.sum", "<code>tl.sum(x, rows)</code>, <code>max</code>", "<p>One number.</p>"),
+    ("reference/language/#tl.sums", "<code>tl.sums(x)</code>", "<p>Every <code>tl.sum</code> on the way.</p>"),
     ("course/descriptors/", "Who makes <code>TensorDescriptor</code>", "<p>The host.</p>"),
 ]
 LISTINGS = {"course/rows/": "import triton\nptr = tl.make_block_ptr(x)\nValueError: shapes do not match: 3 and 4"}
 TRY = """async ([docs, listings, synonyms, queries]) => {
   const { Engine } = await import(new URL("assets/search/engine.js", location));
-  const engine = new Engine(docs.map(([location, title, text]) => ({ location, title, text })), listings, synonyms);
+  const engine = new Engine(docs.map(([location, title, text]) => ({ location, title, text })), listings, synonyms ?? undefined);
   return queries.map((query) => engine.search(query).items.flat().filter((item) => item.score > 0));
 }"""
 
@@ -113,11 +129,31 @@ def small(fresh):
         ("TMA", "course/descriptors/"),
         ("why is it slow", "course/rows/"),
         ("descr", "course/descriptors/"),
+        ("tl.sum", "reference/language/#tl.sum"),  # the entry of this very name before all else
+        ("tl.sums", "reference/language/#tl.sums"),
+        ("triton.language.sum", "reference/language/#tl.sum"),
+        ("tl.sum of rows", "reference/language/#tl.sum"),
+        ("tl.max", "reference/language/#tl.sum"),
+        ("max", "reference/language/#tl.sum"),  # no lesson has it in a heading
+        ("rows", "course/rows/"),  # an argument is no heading
+        ("kernels.row", "course/rows/"),  # of a name that nobody knows, the last part
     ],
 )
 def test_what_comes_first(small, query, first):
     [found] = small(query)
     assert found[0]["location"] == first, json.dumps(found, indent=1)
+
+
+def test_an_entry_hides_no_lesson_and_the_start_of_a_name_finds_nothing(small):
+    by_name, of_nobody = small("tl.sum", "tl.zebra")
+    assert {"course/sums/", "course/sums/#how"} <= {item["location"] for item in by_name}
+    assert of_nobody == []
+
+
+def test_a_dotted_name_keeps_its_synonyms_to_itself(fresh):
+    queries = ["np.fold", "np.where", "fold", "where", "np.with"]
+    found = fresh("").evaluate(TRY, [DOCS, LISTINGS, "np.fold, np.where > descriptors", queries])
+    assert [[item["location"] for item in items] for items in found] == [["course/descriptors/"]] * 2 + [[]] * 3
 
 
 def test_a_result_shows_the_words_and_their_line(small):

@@ -1,5 +1,6 @@
 """The program stepper: by keyboard, at phone width, without motion, without scripts, without its recording."""
 
+import itertools
 import json
 import os
 import re
@@ -43,6 +44,14 @@ def said(page) -> str:
 
 def focused(page) -> str:
     return page.evaluate("document.activeElement.getAttribute('aria-label') ?? ''")
+
+
+def complaints_of(page) -> list[str]:
+    """What the page will have complained of, in its console and by errors that nothing caught."""
+    found: list[str] = []
+    page.on("console", lambda message: found.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: found.append(str(error)))
+    return found
 
 
 def tab_to(page, label: str) -> None:
@@ -215,6 +224,45 @@ def test_cells_and_lines_are_reached_by_keyboard(fresh):
     assert said(page).startswith("Program 3 works out y"), "the line's next step"
 
 
+@pytest.mark.parametrize("chosen", ["by mouse", "by keyboard"])
+def test_escape_puts_a_chosen_cell_away(chosen, fresh):
+    page = fresh(ADD)
+    complaints = complaints_of(page)
+    if chosen == "by mouse":
+        page.locator("[data-block=x]").click()
+    else:
+        page.locator(".stepper-picture").focus()
+        page.keyboard.press("ArrowDown")
+    page.locator(".stepper-picture .cursor").wait_for()
+    step = page.locator(COUNT).inner_text()
+    page.keyboard.press("Escape")
+    assert page.locator(".stepper-picture .cursor").count() == 0
+    assert page.locator(ANSWER).inner_text().startswith("Click a lane")
+    page.keyboard.press("Escape")  # there is none to put away
+    page.keyboard.press("ArrowDown")
+    assert page.locator(".stepper-picture .cursor").count() == 1, "after Escape no cell can be chosen"
+    assert page.locator(COUNT).inner_text() == step
+    assert complaints == []
+
+
+def test_keys_in_a_picture_without_cells_do_nothing(site, fresh):
+    page = fresh(None)
+    recording = json.loads((site.folder / "baked" / "cpu" / "traces" / "first_kernel" / "add.json").read_text(encoding="utf-8"))
+    recording["tensors"] = {}
+    for program in recording["programs"]:
+        program["events"] = program["events"][:1]  # the program's number, and nothing else
+    page.route(RECORDINGS, lambda route: route.fulfill(json=recording))
+    complaints = complaints_of(page)
+    page.goto(site.url + ADD)
+    reach(page)
+    page.locator(".stepper-picture").focus()
+    for key in ("ArrowDown", "ArrowLeft", "Enter", "Escape"):
+        page.keyboard.press(key)
+    assert page.locator("[data-columns], .cursor").count() == 0
+    assert said(page) == "Program 0 asks for its number: pid = 0."
+    assert complaints == []
+
+
 def test_all_programs_are_seen_at_once(fresh):
     page = fresh(ADD)
     page.locator("[data-together]").click()
@@ -268,6 +316,47 @@ def test_undefined_lanes_and_both_colors_are_explained(fresh):
     assert "undefined: nothing was loaded, nothing will be stored" in legend
     assert "on chip, this step" in legend and "in memory, this step" in legend
     assert page.get_by_text("offset in x").count() == 0, "offsets are shown where nothing is loaded or stored"
+
+
+# The program for 24 lanes too many, under a mask that leaves all of them or only the first of them on.
+PAST = {
+    "all": [["on", 768, 232, 1], ["outside", 1000, 24, 1]],
+    "one": [["on", 768, 232, 1], ["outside", 1000, 1, 1], ["masked", 1001, 23, 1]],
+}
+WRITTEN = """(strip) => [...strip.querySelectorAll("b")].filter((b) => b.textContent).map((b) => {
+  const { left, right } = b.getBoundingClientRect();
+  const grounds = [b, b.parentElement].map((e) => getComputedStyle(e).backgroundColor);
+  const ground = grounds.find((color) => color !== "rgba(0, 0, 0, 0)");
+  const linear = (n) => (n <= 0.04045 ? n / 12.92 : ((n + 0.055) / 1.055) ** 2.4);
+  const light = (color) => color.match(/[\\d.]+/g).slice(0, 3).map((n) => linear(n / 255))
+    .reduce((sum, n, i) => sum + n * [0.2126, 0.7152, 0.0722][i], 0.05);
+  const [dark, bright] = [getComputedStyle(b).color, ground].map(light).sort((one, other) => one - other);
+  return { text: b.textContent, left, right, outside: b.parentElement.matches(".outside"), contrast: bright / dark };
+})"""
+
+
+@pytest.mark.parametrize("palette, width", [("light", 1280), ("dark", 390)])
+@pytest.mark.parametrize("past, offsets", [("all", ["768", "999", "1023"]), ("one", ["768", "1000", "1023"])])
+def test_numbers_of_lanes_outside_are_read(past, offsets, palette, width, site, fresh):
+    page = fresh(None, palette, width)
+    recording = json.loads((site.folder / "baked" / "cpu" / "traces" / "first_kernel" / "add.json").read_text(encoding="utf-8"))
+    for event in recording["programs"][3]["events"]:
+        if "lanes" in event:
+            event["lanes"] = PAST[past]
+    page.route(RECORDINGS, lambda route: route.fulfill(json=recording))
+    page.emulate_media(reduced_motion="reduce")
+    page.goto(site.url + ADD)
+    reach(page)
+    page.get_by_role("button", name="Program 3", exact=True).click()
+    for _ in range(2):
+        page.get_by_role("button", name="Step back").click()
+    written = page.locator(".offsets .strip").evaluate(WRITTEN)
+    assert [one["text"] for one in written] == offsets
+    for one, next_one in itertools.pairwise(written):
+        assert one["right"] <= next_one["left"] + 1, "printed over each other"
+    assert min(one["contrast"] for one in written if one["outside"]) > 4.5
+    drawn = page.locator(".offsets .seg.outside").bounding_box()
+    assert drawn["width"] < 35 if past == "all" else drawn["width"] < 8, "wider than its lanes"
 
 
 def test_on_a_phone_program_and_line_stay_in_view(fresh):

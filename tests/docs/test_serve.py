@@ -52,6 +52,19 @@ def test_it_says_at_once_where_the_site_will_be_and_control_c_ends_it(clone, por
     assert serving.returncode != 0 and "Traceback" not in said
 
 
+def test_every_step_is_told_the_address(clone, port):
+    """Notebooks and the labs' pages say where the library comes from, which is where the site is served."""
+    python = clone / ".venv" / "site" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/bin/sh\necho "$SITE_URL does $*"\n')
+    python.chmod(0o755)
+    (clone / ".venv" / "site" / "ready").touch()
+    said, _ = serve(clone, port).communicate(timeout=AT_ONCE)
+    told = re.findall(r"^(\S+) does (.*)$", said, re.MULTILINE)
+    address = f"http://127.0.0.1:{port}/"
+    assert told == [(address, "scripts/prepare.py"), (address, f"-m mkdocs serve -a 127.0.0.1:{port}")], said
+
+
 def test_a_taken_port_is_named(clone):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))

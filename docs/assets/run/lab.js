@@ -1,6 +1,7 @@
 // A lab solved in its page: every exercise has an editor, its check and its hint. What a reader writes is kept in the browser.
 
 import { load } from "../programs.js";
+import { tick } from "../progress.js";
 import { cellsShown, root, tellHead } from "../run.js";
 import { editor } from "./editing.js";
 import { button, make, Outlet, ready, reveal } from "./outlet.js";
@@ -9,6 +10,9 @@ import { notebook, script } from "./takealong.js";
 
 const KEPT = "blockwise-lab-";
 const SETUP = "No GPU found: Triton's interpreter runs the kernels."; // what the first cell of every lab prints here
+
+// Whether a cell makes a name that other cells may use.
+const sets = (text, name) => new RegExp(`^(def |class |.*\\bimport .*\\b)?${name}\\b`, "m").test(text);
 
 const labName = () => location.pathname.slice(root.pathname.length).split("/")[1];
 
@@ -35,6 +39,7 @@ class Lab {
     Object.assign(this, { name, cells, panels: new Map() });
     Object.assign(this, kept(name));
     this.exercises = cells.flatMap(({ tag }, number) => (tag === "exercise" ? [number] : []));
+    this.kind = name === "puzzles" ? "Puzzle" : "Exercise";
   }
 
   save() {
@@ -61,15 +66,36 @@ class Lab {
     return this.cells.findLastIndex(({ tag }, other) => other <= number && tag === "exercise");
   }
 
-  // The cells up to one, as the reader has them. Of the checks, only the one that is asked for runs.
+  // The exercise to go on with after another.
+  after(number) {
+    const left = this.exercises.filter((other) => !this.solved.includes(other));
+    return left.find((other) => other > number) ?? left[0];
+  }
+
+  // The cells up to one, as the reader has them. Of the checks before it, only those run whose verdict it asks for by name.
   until(number) {
-    return this.cells.slice(0, number + 1).map(({ tag }, at) => (tag === "check" && at !== number ? "" : this.text(at)));
+    const isAskedFor = (check) => this.text(number).includes(/^(\w+) = /.exec(check)?.[1] ?? check);
+    return this.cells.slice(0, number + 1).map(({ tag, text }, at) => (tag === "check" && at !== number && !isAskedFor(text) ? "" : this.text(at)));
+  }
+
+  // The error that explains what came of a cell. Where the exercise of a check did not run, the check only lacks what it should
+  // have made; and where anything lacks a name that an earlier cell did not come to set, that cell's error is the cause.
+  cause({ error, earlier }, number, words = "") {
+    const own = this.cells[number].tag === "check" && earlier.find(({ cell }) => cell === this.exerciseOf(number));
+    const follow = (found, said, until) => {
+      const lacking = /name '(\w+)' is not defined/.exec(said)?.[1];
+      const maker = lacking && earlier.find(({ cell }) => cell < until && sets(this.text(cell), lacking));
+      return maker ? follow(maker, maker.message, maker.cell) : found;
+    };
+    const first = own || error || undefined;
+    return follow(first, first?.message ?? words, first?.cell ?? number);
   }
 
   mark(number, passed) {
     this.solved = this.solved.filter((other) => other !== number);
     if (passed) this.solved.push(number);
     this.save();
+    if (passed && this.after(number) === undefined) tick();
   }
 
   reset() {
@@ -91,7 +117,7 @@ class Lab {
       }
     };
     this.row = make("div", { className: "run-panel run-lab" }, make("div", { className: "run-bar" }, this.count,
-      button("Take along as notebook", () => taken(notebook)), button("as .py", () => taken(script)), all));
+      button("Download my notebook", () => taken(notebook)), button("Download my .py file", () => taken(script)), all));
     place.after(this.row);
     this.tell();
   }
@@ -107,29 +133,48 @@ class Lab {
 class LabPanel extends HTMLElement {
   build(lab, number, cell) {
     Object.assign(this, { lab, number, cell });
+    const { kind } = lab;
     const { tag } = lab.cells[number];
     const step = lab.exercises.indexOf(lab.exerciseOf(number)) + 1;
     this.exercise = tag === "exercise";
     this.setAttribute("role", "group");
-    this.setAttribute("aria-label", tag === "" || tag === "setup" ? "Output of this cell" : `Exercise ${step}${this.exercise ? "" : ", its check"}`);
-    this.outlet = new Outlet({ busy: (on) => this.busy(on), goTo: (line) => this.goTo(line) });
+    this.setAttribute("aria-label", tag === "" || tag === "setup" ? "Output of this cell" : `${kind} ${step}${this.exercise ? "" : ", its check"}`);
+    this.outlet = new Outlet({ busy: (on) => this.busy(on) });
     this.verdict = make("div", { className: "run-verdict", hidden: true, attributes: { role: "status" } });
     this.main = button(tag === "exercise" || tag === "check" ? "Check" : "Run", () => this.run(), { className: "run-main" });
     this.stopper = button("Stop", () => this.outlet.stop(), { hidden: true });
     this.resetter = button("Reset", () => this.reset(), { hidden: true, title: "Back to the exercise as the page has it" });
+    this.next = button(`Next ${kind.toLowerCase()}`, () => open(undefined, cellsShown()[lab.after(number)]), { hidden: true });
+    this.outlet.state.append(this.next);
     const hint = this.exercise && this.fold("Hint");
     const hinter = hint && button("Hint", () => this.unfold(hint));
     this.place = make("div");
-    const name = make("span", { className: "run-name", textContent: this.exercise ? `Exercise ${step} of ${lab.exercises.length}` : "" });
+    const name = make("span", { className: "run-name", textContent: this.exercise ? `${kind} ${step} of ${lab.exercises.length}` : "" });
     const bar = make("div", { className: "run-bar" }, name, this.main, this.stopper, this.resetter, hinter, button("Close", () => this.close()));
     this.append(...(this.exercise ? [this.place, bar] : [bar]), this.verdict, ...this.outlet.parts);
     cell.after(this);
     lab.panels.set(number, this);
-    if (this.exercise && lab.solved.includes(number)) this.outlet.say("Solved.");
+    if (this.exercise && lab.solved.includes(number)) this.say("Solved.");
   }
 
   disconnectedCallback() {
     this.outlet?.stop();
+  }
+
+  say(words) {
+    this.outlet.say(words);
+    this.next.hidden = words !== "Solved." || this.lab.after(this.number) === undefined;
+  }
+
+  // Where the task begins, or of a long one as much as leaves room for the editor.
+  get task() {
+    const { top } = this.getBoundingClientRect();
+    let first = this;
+    for (let before = this.cell.previousElementSibling; before && top - before.getBoundingClientRect().top < 0.6 * innerHeight; before = before.previousElementSibling) {
+      first = before;
+      if (before.matches("h2")) break;
+    }
+    return first;
   }
 
   // The fold of that title that follows the cell, before the next one.
@@ -178,7 +223,7 @@ class LabPanel extends HTMLElement {
     this.verdict.hidden = true;
     this.outlet.stop();
     this.outlet.clear();
-    this.outlet.say("");
+    this.say("");
   }
 
   reset() {
@@ -197,27 +242,32 @@ class LabPanel extends HTMLElement {
     if (!on && focused === this.stopper) this.main.focus();
   }
 
-  goTo(line) {
-    const exercise = this.lab.panels.get(this.wrong ?? this.number);
-    if (!exercise?.editor) return;
-    exercise.editor.show(line);
-    exercise.editor.focus();
+  // To a line of an exercise, which may have no editor yet.
+  async goTo(number, line) {
+    const panel = panelOf(this.lab, number);
+    await panel.edit();
+    panel.editor?.mark([line]);
+    panel.editor?.show(line);
+    reveal(panel, { block: "start", from: panel.task });
   }
 
   async run() {
     const { lab } = this;
     const target = this.exercise ? lab.checkOf(this.number) : this.number;
-    this.verdict.hidden = true;
+    this.verdict.hidden = this.next.hidden = true;
     for (const { editor: other } of lab.panels.values()) other?.mark([]);
     const since = performance.now();
     const { done } = await this.outlet.run("lab", { lab: lab.name, cells: lab.until(target), upto: target });
     if (!done) return;
-    const error = done.error ?? done.earlier?.at(-1);
-    const found = done.verdicts.find((verdict) => verdict.cell === target) ?? done.verdicts.at(-1);
-    if (lab.cells[target].tag === "check") this.outlet.without([SETUP, found?.message]);
-    if (found) this.show(found, target);
-    else if (error) this.show({ passed: false, message: "" }, target);
-    if (error && !found?.passed) this.where(error, target);
+    const isCheck = lab.cells[target].tag === "check";
+    const found = done.verdicts.find(({ cell }) => cell === target);
+    const error = found?.passed ? undefined : lab.cause(done, target, found?.message);
+    if (isCheck) {
+      this.outlet.without([SETUP, found?.message]);
+      const elsewhere = error && error.cell !== lab.exerciseOf(target); // then what the check says is beside the point
+      this.show(found && !elsewhere ? found : { passed: false, message: "" }, target);
+    }
+    if (error) this.where(error, target);
     reveal(this, { part: this.verdict.hidden ? this.outlet.state : this.verdict, since });
   }
 
@@ -226,16 +276,16 @@ class LabPanel extends HTMLElement {
     this.verdict.className = `run-verdict ${passed ? "passed" : ""}`;
     this.verdict.replaceChildren(message, hint && !message.includes(hint) ? make("p", { className: "run-hint", textContent: hint }) : "");
     this.verdict.hidden = !message && !hint;
-    this.outlet.say(passed ? "Solved." : "Not yet.");
+    this.say(passed ? "Solved." : "Not yet.");
     this.outlet.note.hidden = false;
   }
 
-  // An error may stand in another cell than the one that was checked.
+  // An error may stand in another cell than the one that was checked. A line of an exercise can be gone to.
   where(error, target) {
     const own = error.cell === this.number || error.cell === target;
-    this.wrong = error.cell;
     const number = this.lab.exercises.indexOf(error.cell) + 1;
-    this.outlet.explain(error, own || !number ? "" : `${error.line ? " of " : ""}exercise ${number}`);
+    this.outlet.goTo = number ? (line) => this.goTo(error.cell, line) : undefined;
+    this.outlet.explain(error, own || !number ? "" : `${error.line ? " of " : ""}${this.lab.kind.toLowerCase()} ${number}`);
     this.lab.panels.get(error.cell)?.editor?.mark([error.line].filter(Boolean));
   }
 
@@ -266,21 +316,25 @@ async function here() {
   return current;
 }
 
+function panelOf(lab, number) {
+  let panel = lab.panels.get(number);
+  if (!panel) {
+    panel = document.createElement("lab-panel");
+    panel.className = "run-panel";
+    panel.build(lab, number, cellsShown()[number]);
+  }
+  return panel;
+}
+
 // Open a cell, or the first exercise that is not solved.
 export async function open(opener, cell) {
   await ready;
   const lab = await here();
   const shown = cellsShown();
-  cell ??= shown[lab.exercises.find((number) => !lab.solved.includes(number)) ?? lab.exercises[0]];
-  const number = shown.indexOf(cell);
-  let panel = lab.panels.get(number);
-  if (!panel) {
-    panel = document.createElement("lab-panel");
-    panel.className = "run-panel";
-    panel.build(lab, number, cell);
-  }
+  cell ??= shown[lab.after(-1) ?? lab.exercises[0]];
+  const panel = panelOf(lab, shown.indexOf(cell));
   panel.opener = opener;
   if (panel.exercise) await panel.edit();
   else panel.run();
-  reveal(panel, panel.exercise ? { block: "start" } : { part: panel.outlet.state });
+  reveal(panel, panel.exercise ? { block: "start", from: panel.task } : { part: panel.outlet.state });
 }

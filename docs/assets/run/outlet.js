@@ -31,8 +31,8 @@ for (const kind of ["wheel", "touchmove"]) addEventListener(kind, scrolls, { pas
 addEventListener("keydown", ({ key }) => /^(Page|Arrow)(Up|Down)$|^(Home|End)$/.test(key) && scrolls());
 addEventListener("pointerdown", ({ target }) => target === document.documentElement && scrolls()); // the scroll bar
 
-// Bring a place into view if it is not, and of one higher than the window the part that matters.
-export function reveal(place, { part = place, since = Infinity, block = "nearest" } = {}) {
+// Bring a place into view if it is not, and of one higher than the window the part that matters. `from` is what comes along before it.
+export function reveal(place, { part = place, since = Infinity, block = "nearest", from } = {}) {
   if (scrolled > since || !place.isConnected) return;
   const fits = place.offsetHeight < 0.8 * innerHeight;
   const shown = fits ? place : part;
@@ -40,7 +40,7 @@ export function reveal(place, { part = place, since = Infinity, block = "nearest
   const head = document.querySelector(".md-header")?.offsetHeight ?? 0;
   if (top >= head && bottom <= innerHeight) return;
   const calm = matchMedia("(prefers-reduced-motion: reduce)").matches;
-  shown.scrollIntoView({ block: fits || part === place ? block : "center", behavior: calm ? "instant" : "smooth" });
+  (from ?? shown).scrollIntoView({ block: fits || part === place ? block : "center", behavior: calm ? "instant" : "smooth" });
 }
 
 // A hint as the checker writes it, where `names` stand between backticks.

@@ -53,15 +53,15 @@ class NumberPanel extends HTMLElement {
     this.controls = Object.entries(this.told.numbers).map(([name, number]) => control(name, number, (...change) => this.tell(...change)));
     this.outlet = new Outlet();
     this.resetter = button("Reset", () => this.reset(), { disabled: true });
-    const [state, ...said] = this.outlet.parts;
-    this.append(make("div", { className: "run-choices" }, ...this.controls.map(({ element }) => element), this.resetter), state);
-    // The numbers stand above the picture, and what the program says below it.
+    const { state, problem, output, note } = this.outlet;
+    this.append(make("div", { className: "run-choices" }, ...this.controls.map(({ element }) => element), this.resetter), state, problem);
+    // The numbers stand above the picture, with what went wrong, and what the program prints below it.
     if (!figure) {
       this.figure = make("figure", { className: "stepper-figure" });
       place.after(this.figure);
     }
     this.caption = this.figure.querySelector("figcaption");
-    this.said = make("div", { className: "run-panel saying" }, ...said);
+    this.said = make("div", { className: "run-panel saying" }, output, note);
     this.figure.prepend(this);
     this.caption ? this.caption.before(this.said) : this.figure.append(this.said);
     place.querySelector(".bw-slides").remove();
@@ -91,7 +91,7 @@ class NumberPanel extends HTMLElement {
     const why = done.launches[0]?.why_not;
     if (trace) await this.draw(trace, Boolean(done.error));
     else this.outlet.say(`The picture shows another launch: ${why ?? "of this one nothing was recorded"}.`);
-    if (trace && (done.error || done.recording_is_partial)) this.outlet.say(done.error ? "It ended with an error, and the picture goes that far. What went wrong stands below." : `The picture shows a part of it${why ? `: ${why}` : ""}.`);
+    if (trace && (done.error || done.recording_is_partial)) this.outlet.say(done.error ? "It ended with an error, and the picture goes that far." : `The picture shows a part of it${why ? `: ${why}` : ""}.`);
   }
 
   async draw(trace, ended) {

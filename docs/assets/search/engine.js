@@ -3,13 +3,18 @@
 // Each word of a query counts for itself, so a question may hold words that no page has. For each of them a section earns what
 // the word's rarity and its place there are worth. The query is also tried with its words replaced by what the table of synonyms
 // has for them, and the best of these trials counts. A page stands where its best section does.
+//
+// A name such as `tl.load` is looked for whole, and besides by the pieces of its last part: `tl` alone stands everywhere. The
+// entry of the reference that has this very name comes first.
 
 import { SYNONYMS } from "./synonyms.js";
 
-const PLACES = { heading: 1, page: 0.5, text: 0.35, listing: 0.25 };
+const PLACES = { heading: 1, entry: 4, page: 0.5, text: 0.35, listing: 0.25 };
 const PLACE = Object.keys(PLACES);
+const [HEADING, ENTRY, PAGE, TEXT, LISTING] = PLACE.keys();
 const BESIDE = { heading: 0.4, text: 0.2, listing: 0.2 }; // for two words of the query that stand side by side there too
 const REPLACED = 0.85;
+const WHOLE = 0.5; // of what the words of a query are worth: the most that a whole name is
 
 // A lesson comes before what deepens it, and that before tables and lists.
 const HOME = 0.8;
@@ -24,6 +29,7 @@ const SHOWN = 3; // sections of a page that are not folded
 const FAINT = 0.3; // of the best score: what earns less is left out
 
 const WORD = /[\p{L}\p{N}_]+(?:[.'’-][\p{L}\p{N}_]+)*/gu;
+const DOT = /\.(?!\d)/;
 const HUMP = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/u;
 const ENTITIES = { "&lt;": "<", "&gt;": ">", "&amp;": "&", "&quot;": '"' };
 
@@ -37,7 +43,7 @@ function remember(make) {
 
 // A word without its ending. What is left need not be a word, as long as it is the same for all forms of one.
 export const stem = remember((word) => {
-  if (word.length < 4 || /[^a-z]/.test(word)) return word;
+  if (word.length < 4 || /[^a-z]/.test(word) || word === "windows") return word; // a system, and not several of a thing
   const cut = (ending, put = "", least = 3) => {
     const { index = -1 } = ending.exec(word) ?? {};
     if (index < least) return false;
@@ -64,17 +70,42 @@ const STOP = new Set(
     .map(stem),
 );
 
+const wordsOf = (text) => text.match(WORD) ?? [];
 const pieces = (word) => word.split(/[_'’-]|\.(?!\d)/).filter(Boolean);
 const stems = remember((word) => pieces(word).map((piece) => stem(piece.toLowerCase())));
-const steps = (text) => (text.match(WORD) ?? []).flatMap(stems);
+const whole = (word) => stem(word.toLowerCase());
+
+// What a word asks for. In a name, what stands before a dot and what is in every question get a dot behind them: it keeps the
+// synonyms of `torch.compile` from `compile`, and what ends with it is not looked for.
+const asksFor = remember((word) => {
+  const parts = word.split(DOT);
+  const last = stems(parts.pop());
+  if (!parts.length) return last;
+  return [...parts.map((part) => `${part.toLowerCase()}.`), ...last.map((step) => (STOP.has(step) ? `${step}.` : step))];
+});
+const isLooked = (step) => !step.endsWith(".");
+const sought = (word) => [...(DOT.test(word) ? [whole(word)] : []), ...asksFor(word).filter(isLooked)];
+
 const told = (steps) => (steps.every((step) => STOP.has(step)) ? steps : steps.filter((step) => !STOP.has(step)));
 
 // All that a word may be found by: itself and its pieces, as in `tl.make_tensor_descriptor` and `TensorDescriptor`.
 const faces = remember((word) => {
   const parts = pieces(word);
-  const names = new Set([word, ...parts, ...parts.flatMap((part) => part.split(HUMP))]);
+  const ends = word.split(DOT).map((_, at, all) => all.slice(at).join("."));
+  const names = new Set([...ends, ...parts, ...parts.flatMap((part) => part.split(HUMP))]);
   return [...new Set([...names].map((name) => stem(name.toLowerCase())))];
 });
+
+// The names of an entry of the reference: those of `tl.exp(x), log(x)` are tl.exp and tl.log.
+function namesOf(address, heading) {
+  if (!address.startsWith("reference/")) return [];
+  let space = "";
+  return wordsOf(heading.replace(/\(.*?\)|\[.*?\]/g, "")).flatMap((word) => {
+    const last = word.split(DOT).at(-1);
+    space = word.slice(0, -last.length) || space;
+    return space ? [whole(space + last)] : [];
+  });
+}
 
 const escape = (text) => text.replace(/[<>&]/g, (sign) => ({ "<": "&lt;", ">": "&gt;", "&": "&amp;" })[sign]);
 const plain = (html) =>
@@ -85,12 +116,11 @@ const plain = (html) =>
 
 function readSynonyms(table) {
   const rules = [];
-  const phrases = (side) => side.split(",").map((phrase) => told(steps(phrase)));
   for (const line of table.split("\n").filter((line) => line.trim())) {
-    const [from, to] = line.split(">").map(phrases);
+    const [from, to = from] = line.split(">").map((side) => side.split(",").map(wordsOf));
     for (const phrase of from) {
-      const others = (to ?? from).filter((other) => other.join() !== phrase.join());
-      rules.push({ phrase, others });
+      const others = to.filter((other) => other.join() !== phrase.join());
+      rules.push({ phrase: told(phrase.flatMap(asksFor)), others: others.map((other) => told(other.flatMap(sought))) });
     }
   }
   return rules;
@@ -112,56 +142,79 @@ export class Engine {
       const page = first.get(address);
       const listing = listings[doc.location] ?? "";
       const texts = { heading: plain(doc.title), page: plain(page.title), text: plain(doc.text), listing };
-      this.#add({ doc, page, texts, weight: weigh(address, texts.heading) });
+      const weight = weigh(address, texts.heading);
+      const names = namesOf(address, texts.heading);
+      if (names.length) Object.assign(texts, { heading: names.join(" "), text: `${texts.heading} ${texts.text}` });
+      this.#add({ doc, page, texts, names, weight });
     }
     for (const place of ["text", "listing"]) {
       const mean = this.#sections.reduce((sum, { size }) => sum + size[place], 0) / this.#sections.length;
       for (const section of this.#sections) section.size[place] /= mean || 1;
     }
+    this.#enter();
+  }
+
+  #counts(name, section) {
+    if (!this.#found.has(name)) this.#found.set(name, new Map());
+    const found = this.#found.get(name);
+    if (!found.has(section)) found.set(section, PLACE.map(() => 0));
+    return found.get(section);
   }
 
   #add(section) {
     section.size = {};
     section.steps = {};
+    section.length = told(wordsOf(plain(section.doc.title)).flatMap(asksFor)).filter(isLooked).length || 1;
     PLACE.forEach((place, at) => {
-      const words = section.texts[place].match(WORD) ?? [];
+      const words = wordsOf(section.texts[place] ?? "");
       for (const word of words) {
         if (place === "heading") this.#endings.set(word.toLowerCase(), (this.#endings.get(word.toLowerCase()) ?? 0) + 1);
-        for (const name of faces(word)) {
-          const found = this.#found.get(name) ?? new Map();
-          this.#found.set(name, found);
-          if (!found.has(section)) found.set(section, [0, 0, 0, 0]);
-          found.get(section)[at]++;
-        }
+        for (const name of faces(word)) this.#counts(name, section)[at]++;
       }
       section.size[place] = words.length;
-      section.steps[place] = ` ${told(steps(section.texts[place])).join(" ")} `;
+      section.steps[place] = ` ${told(words.flatMap(stems)).join(" ")} `;
     });
     this.#sections.push(section);
   }
 
+  // An entry is found by its name, and by the last part of it if that is no subject of its own, as `load` is and `arange` is not.
+  #enter() {
+    const explains = ({ doc, names }) => !names.length && !doc.location.startsWith("about/");
+    const isSubject = (word) =>
+      [...(this.#found.get(word) ?? [])].some(([section, counts]) => counts[HEADING] && explains(section));
+    for (const section of this.#sections) {
+      for (const name of section.names) {
+        const last = stem(name.split(DOT).at(-1));
+        for (const face of isSubject(last) ? [name] : [name, last]) this.#counts(face, section)[ENTRY] = 1;
+      }
+    }
+  }
+
   search(query) {
-    const { words, wholes, unfinished } = this.#asked(query);
-    if (!words.length) return { items: [], suggest: [] };
+    const asked = this.#asked(query);
+    if (!asked.words.length) return { items: [], suggest: [] };
     const best = new Map();
-    for (const trial of this.#trials(words)) {
-      for (const [section, result] of this.#score(trial, wholes, unfinished)) {
+    for (const trial of this.#trials(asked.words)) {
+      for (const [section, result] of this.#score(trial, asked)) {
         if (!(best.get(section)?.score >= result.score)) best.set(section, { section, ...result });
       }
     }
     return { items: group([...best.values()]), suggest: this.#complete(query) };
   }
 
-  // The stems of a query, and the names in it that count as a whole besides.
+  // What a query asks for; the words that may be names, and those of several pieces among them, which are looked for as a whole
+  // besides; what is still being typed.
   #asked(query) {
-    const typed = (query.match(WORD) ?? []).slice(0, LONGEST);
-    const parts = typed.flatMap((word) => {
+    const typed = wordsOf(query).slice(0, LONGEST).map((word) => word.replace(/^(triton\.)?language\./, "tl."));
+    const words = typed.flatMap((word) => {
       const [name, ...others] = faces(word);
       const known = stems(word).length > 1 || !others.length || this.#found.has(name) || this.#replaceable(name);
-      return known ? stems(word) : others;
+      return known ? asksFor(word) : others;
     });
-    const wholes = typed.filter((word) => stems(word).length > 1).map((word) => stem(word.toLowerCase()));
-    return { words: told(parts), wholes, unfinished: /[\p{L}\p{N}_]$/u.test(query) ? parts.at(-1) : undefined };
+    const names = typed.map(whole);
+    const wholes = names.filter((_, at) => stems(typed[at]).length > 1);
+    const unfinished = /[\p{L}\p{N}_]$/u.test(query) ? [words.at(-1), names.at(-1)] : [];
+    return { words: told(words), names, wholes, unfinished };
   }
 
   #replaceable(word) {
@@ -184,26 +237,29 @@ export class Engine {
     return from.at(-1);
   }
 
-  #score({ words, worth }, wholes, unfinished) {
-    const looked = [...new Set(words)].map((word) => this.#holders(word, word === unfinished));
+  #score(trial, { names: typed, wholes, unfinished }) {
+    const words = trial.words.filter(isLooked);
+    const hold = (word) => this.#holders(word, unfinished.includes(word));
+    const looked = [...new Set(words)].map(hold);
     const rarities = new Map(looked.map(({ word, rarity }) => [word, rarity]));
+    const most = WHOLE * looked.reduce((sum, { rarity }) => sum + rarity, 0) || Infinity;
+    for (const held of wholes.filter((name) => !words.includes(name)).map(hold)) {
+      looked.push({ ...held, rarity: Math.min(held.rarity, most) });
+    }
     const all = looked.reduce((sum, { rarity }) => sum + rarity, 0);
     const results = new Map();
-    const earn = (result, rarity, { hits, names }) => {
-      hits.forEach((hit, at) => { result[at ? "rest" : "heading"] += rarity * hit * PLACES[PLACE[at]]; });
-      for (const name of names) result.names.add(name);
-    };
-    for (const { rarity, sections } of looked) {
-      for (const [section, held] of sections) {
-        if (!results.has(section)) results.set(section, { heading: 0, rest: 0, covered: 0, headed: 0, names: new Set() });
+    for (const { word, rarity, sections } of looked) {
+      for (const [section, { hits, names }] of sections) {
+        if (!results.has(section)) results.set(section, { heading: 0, entry: 0, rest: 0, covered: 0, headed: 0, names: new Set() });
         const result = results.get(section);
-        earn(result, rarity, held);
+        const earned = hits.map((hit, at) => rarity * hit * PLACES[PLACE[at]]);
+        result.heading += earned[HEADING];
+        result.entry += typed.includes(word) ? earned[ENTRY] : 0;
+        result.rest += earned[PAGE] + earned[TEXT] + earned[LISTING];
+        for (const name of names) result.names.add(name);
         result.covered += rarity;
-        result.headed += held.hits[0] > 0;
+        result.headed += hits[HEADING] > 0;
       }
-    }
-    for (const { rarity, sections } of wholes.map((whole) => this.#holders(whole))) {
-      for (const [section, held] of sections) if (results.has(section)) earn(results.get(section), rarity, held);
     }
     for (const [section, result] of results) {
       let beside = 0;
@@ -212,9 +268,9 @@ export class Engine {
         const place = Object.keys(BESIDE).find((place) => section.steps[place].includes(pair));
         if (place) beside += ((rarities.get(words[i]) + rarities.get(word)) / 2) * BESIDE[place];
       });
-      const fit = 0.6 + 0.4 * Math.min(1, result.headed / (told(steps(section.texts.heading)).length || 1));
-      const earned = (result.heading * fit + result.rest + beside) / all;
-      result.score = earned * (result.covered / all) * worth * section.weight;
+      const fit = 0.6 + 0.4 * Math.min(1, result.headed / section.length);
+      const earned = (result.heading * fit + result.rest + beside + result.entry) / all;
+      result.score = earned * (result.covered / all) * trial.worth * section.weight;
     }
     return results;
   }
@@ -228,12 +284,13 @@ export class Engine {
       const near = nearness(word, name, unfinished);
       if (!near) continue;
       for (const [section, counts] of found) {
-        if (!sections.has(section)) sections.set(section, { hits: [0, 0, 0, 0], names: [] });
+        if (!sections.has(section)) sections.set(section, { hits: PLACE.map(() => 0), names: [] });
         const held = sections.get(section);
         held.names.push(name);
         counts.forEach((count, at) => {
           const size = section.size[PLACE[at]];
-          const hit = at < 2 ? Math.sign(count) : count / (count + 0.4 + 0.8 * size);
+          const hit = at < TEXT ? Math.sign(count) : count / (count + 0.4 + 0.8 * size);
+          if (at === ENTRY && near < 1 && !/[._]/.test(word)) return;
           held.hits[at] = Math.max(held.hits[at], near * hit);
         });
       }
@@ -246,7 +303,7 @@ export class Engine {
 
   // What the word that is being typed may become.
   #complete(query) {
-    const begun = /[\p{L}\p{N}_]+$/u.exec(query.toLowerCase())?.[0];
+    const begun = /[\p{L}\p{N}_.]+$/u.exec(query.toLowerCase())?.[0];
     if (!begun) return [];
     const [best] = [...this.#endings].filter(([word]) => word.startsWith(begun)).sort((a, b) => b[1] - a[1]);
     return best ? [best[0]] : [];
@@ -268,8 +325,9 @@ function weigh(address, heading) {
 // What the theme shows: a list of pages, each a list of its sections, its own first part among them.
 function group(results) {
   const pages = new Map();
+  const most = Math.max(...results.map(({ score, entry }) => (entry ? 0 : score))); // an entry hides no page
   for (const result of results.sort((a, b) => b.score - a.score)) {
-    if (result.score < FAINT * results[0].score) break;
+    if (result.score < FAINT * most) break;
     const { page } = result.section;
     if (!pages.has(page)) pages.set(page, []);
     pages.get(page).push(result);
@@ -299,13 +357,13 @@ function present({ section, names }, score) {
 }
 
 // The sentence that holds most of the words, and the line of a listing if that holds more.
-function teaser({ texts }, holds) {
+function teaser({ doc, texts }, holds) {
   const most = (parts) => {
-    const counts = parts.map((part) => new Set((part.match(WORD) ?? []).filter(holds).flatMap(stems)).size);
+    const counts = parts.map((part) => new Set(wordsOf(part).filter(holds).flatMap(stems)).size);
     const count = Math.max(0, ...counts);
     return { part: parts[counts.indexOf(count)] ?? "", count };
   };
-  const prose = most(texts.text.split(/\n+|(?<=[.!?:]) /).map((part) => part.trim()).filter(Boolean));
+  const prose = most(plain(doc.text).split(/\n+|(?<=[.!?:]) /).map((part) => part.trim()).filter(Boolean));
   const line = most(texts.listing.split("\n").map((part) => part.trim()));
   const sentence = escape(prose.part);
   return line.count > prose.count ? `${prose.count ? sentence : ""} <code>${escape(line.part)}</code>` : sentence;

@@ -1,5 +1,6 @@
 // What readers type, and what the pages call it. One line a group; a word may be a phrase, and its ending does not count.
 // `a, b, c` stand for each other. In `a, b > c, d` who types a or b also finds c and d, and not the other way round.
+// A name with a dot stands for itself alone: what `torch.compile` has is not found for `compile`.
 // Small words count for nothing: of `what runs where` only `runs` would be looked for, and found everywhere.
 // To add one, write a line, and put the query into tests/browser/queries.tsv, which says what it must find.
 
@@ -24,12 +25,18 @@ colab, notebook, jupyter, kaggle > lab
 exercise, practice > lab, puzzle
 start, begin, beginner, getting started, hello world, tutorial, learn, introduction, first steps > first kernel, start
 example, template, copy > pattern
+tl, triton.language > language
+triton.jit, tl.arange > first kernel
+tl.load, tl.store > mask, first kernel
+tl.where > mask, branch
+constexpr > settled before the kernel runs
 print, device_print, debug, debugger, breakpoint, pdb > interpreter, print, debug
 error, bug, wrong > mistake, goes wrong
 mask, out of bounds, oob, illegal memory access, cudaerrorillegaladdress, segfault > mask, access without a mask
 slow, slower, speed up, optimize, performance, bottleneck > profile, how fast, autotune
 profile, profiler, ncu, nsight, nsys, counter, proton
-benchmark, do_bench, timing, stopwatch, measure
+benchmark, timing, stopwatch, measure
+do_bench > how this site measures
 ptx, sass, assembly, machine code
 ttir, ttgir, llvm ir, intermediate representation, compiler output, lens
 num_stages, stage, pipelining, software pipeline
@@ -44,7 +51,7 @@ deterministic, nondeterministic, reproducible, bitwise, same bits
 different results, nondeterministic, not reproducible, results change > same bits, deterministic, run in no order, atomic
 attention, flash attention, sdpa, flashattention
 score_mod, block_mask, flex_attention > flexattention
-sliding window, window > window, flexattention
+sliding window, sliding windows, window > window, flexattention
 matmul, gemm, mm, tl.dot, matrix multiplication, matrix product
 reduction, sum, reduce
 cumsum, prefix sum, scan, running sum
@@ -69,7 +76,7 @@ tolerance, allclose, accuracy, numerical error
 accurate, accuracy, rounding > precision, tolerance
 nan, inf, infinity
 custom op, custom operator, triton_op, library operator
-torch.compile, inductor, dynamo
+torch.compile, torch compile, inductor, dynamo
 nn.module, module > layer, autograd in a model
 contiguous, stride, strided, transpose
 power of 2, power of two, next_power_of_2

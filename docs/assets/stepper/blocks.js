@@ -4,21 +4,30 @@ import { safe, range, sheet, piece, isAccess } from "../recorded.js";
 import { content, offsets } from "./touched.js";
 import { blockName, fitted, made, scalarName, single, words } from "./words.js";
 
+const CHARACTERS = 48; // so many stand beside each other in a strip, at least
+
 const pointed = (event) => offsets(event).map(([state, offset]) => [state, String(offset)]);
 
-// Neighboring lanes of one state as one piece, with the first values and the last.
+// Neighboring lanes of one state as one piece, with the first values and the last. A thin piece shows the last alone: where that is too
+// wide for it, over the end of its neighbor, whose own is left out there, or not at all if the neighbor is thin too.
 function segments(lanes) {
   const groups = [];
   for (const [state, text] of lanes) {
     if (groups.at(-1)?.state !== state) groups.push({ state, texts: [] });
     groups.at(-1).texts.push(text);
   }
-  return groups.map(({ state, texts }) => {
+  const pieces = groups.map(({ state, texts }) => {
     const counting = texts.every((text, i) => text === texts[0] || +text === +texts[0] + i);
-    const thin = texts.length < lanes.length / 8;
-    const last = counting && texts.at(-1) === texts[0] ? "" : texts.at(-1);
-    const first = thin && last ? "" : counting ? texts[0] : `${texts.slice(0, 3).join(" ")} …`;
-    return `<i class="seg ${state}${thin ? " thin" : ""}" style="width:${(100 * texts.length) / lanes.length}%"><b>${first}</b><b>${last}</b></i>`;
+    const share = texts.length / lanes.length;
+    const thin = share < 1 / 8;
+    const first = thin ? "" : counting ? texts[0] : `${texts.slice(0, 3).join(" ")} …`;
+    const last = !thin && counting && texts.at(-1) === texts[0] ? "" : texts.at(-1);
+    return { state, share, thin, first, last, over: thin && last.length / CHARACTERS > share };
+  });
+  return pieces.map(({ state, share, thin, first, last, over }, i) => {
+    const covered = !thin && pieces[i + 1]?.over;
+    const hidden = over && (pieces[i - 1]?.thin ?? true);
+    return `<i class="seg ${state}${thin ? " thin" : ""}${over ? " over" : ""}" style="width:${100 * share}%"><b>${first}</b><b>${covered || hidden ? "" : last}</b></i>`;
   });
 }
 
