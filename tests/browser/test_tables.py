@@ -118,3 +118,12 @@ def test_a_wide_table_ends_in_one_shadow_as_high_as_itself(fresh):
     assert box.bounding_box()["height"] == pytest.approx(box.locator("table").bounding_box()["height"], abs=1)
     drawn = "all => all.filter((e) => getComputedStyle(e).backgroundImage !== 'none').length"
     assert box.evaluate_all(drawn) == 1 and box.locator("div").evaluate_all(drawn) == 0
+
+
+def test_a_phone_leaves_what_is_said_of_an_operation_its_room(fresh):
+    page = fresh("reference/language/", width=390)
+    settle(page)
+    shares = page.locator("article table").evaluate_all(
+        "all => all.map((table) => table.rows[1].cells[1].offsetWidth / table.parentElement.clientWidth)"
+    )
+    assert len(shares) >= 8 and min(shares) > 0.35, shares
