@@ -37,6 +37,11 @@ PAGES: dict[str, list[str]] = {
         "matmul_specialized", "matmul_split", "matmul_by_tile", "matmul_ladder", "tile_order", "precision",
         "precision_scaled", "beside_naive", "beside_tiled", "beside_product", "inside_matmul", "inductor_flex_causal",
     ],
+    "attention": [
+        "attention", "attention_causal", "attention_gqa", "attention_window", "attention_documents", "attention_decode",
+        "attention_ladder", "attention_ladder_causal", "attention_backward_ladder", "attention_decode_ladder",
+        "flex_causal", "flex_window", "flex_documents", "flex_alibi", "flex_soft_cap",
+    ],
     "fusing": [
         "epilogue_bias", "epilogue_gelu", "epilogue_silu", "epilogue_product", "epilogue_residual", "epilogue_kept",
         "ln_linear", "ln_linear_fold", "ln_linear_norm", "ln_linear_product", "tool_epilogue",

@@ -33,10 +33,14 @@ OPERATIONS = {
 }
 PEERS = {"eager": "eager", "compile": "torch.compile", "compile_max": "torch.compile, max-autotune", "liger": "Liger-Kernel"}
 PEERS |= {"flash_triton": "flash-attn's Triton kernel", "flash_triton_ip": "flash-attn's Triton kernel, in place"}
+# Those of attention. Its cases stand on a page of their own, as those of products do: tensor cores set their limit, not a copy.
+PEERS |= {"cudnn": "cuDNN", "flash": "PyTorch's flash attention", "flex": "compiled FlexAttention"}
+PEERS |= {"tutorial": "the tutorial's method"}
 LEVEL = 0.02
 # Below this a call is mostly the launch.
 FLOOR_US = 20.0
 VERDICTS = ("won", "level", "lost")
+PEERS |= {"sdpa": "PyTorch's scaled_dot_product_attention"}
 
 Row = dict[str, Any]
 

@@ -53,6 +53,25 @@ def heads(batches: int, tokens: int, queries: int, keys: int, width: int) -> int
     return 2 * batches * tokens * (queries + keys) * width
 
 
+def attended(batches: int, heads: int, length: int, width: int, *_: int) -> int:
+    """Queries, keys, values and the output; backward twice as much, for the output's gradient is read and three are written."""
+    return 4 * batches * heads * length * width
+
+
+def shared_heads(batches: int, heads: int, k_heads: int, length: int, width: int) -> int:
+    """The same where several heads of queries share one of keys and values."""
+    return 2 * batches * (heads + k_heads) * length * width
+
+
+def twice(forward: Callable[..., int]) -> Callable[..., int]:
+    return lambda *sides: 2 * forward(*sides)
+
+
+def decoded(batches: int, tokens: int, queries: int, keys: int, width: int) -> int:
+    """The keys and the values of all tokens, one query a head, and what comes of it."""
+    return 2 * batches * (tokens * keys + queries) * width
+
+
 def laws(law: Law, names: str) -> dict[str, Law]:
     return dict.fromkeys(names.split(), law)
 
@@ -82,7 +101,16 @@ LAWS: dict[str, Law] = {
     "tool_norm": Law(matrices(2), matrices(5)),  # forward and backward
     "cross_entropy": Law(matrices(1), matrices(2)),  # with the gradient it writes as many numbers as it reads
     "rope": Law(heads, heads),
-    "inductor_flex_causal": Law(lambda batches, heads, tokens, width: 4 * batches * heads * tokens * width),
+    # A fifth side is the width of a window, or how many documents there are.
+    **laws(
+        Law(attended, twice(attended)),
+        "attention attention_causal attention_window attention_documents attention_ladder attention_ladder_causal "
+        "attention_backward_ladder inductor_flex_causal flex_causal flex_window flex_documents flex_alibi flex_soft_cap",
+    ),
+    "attention_gqa": Law(shared_heads, twice(shared_heads)),
+    # One query a sequence is next to nothing beside its keys and values.
+    "attention_decode": Law(lambda batches, heads, k_heads, keys, width: 2 * batches * k_heads * keys * width),
+    "attention_decode_ladder": Law(decoded),
     # Matrix products.
     **laws(PRODUCT, " ".join(f"matmul_{step}" for step in STEPS.split())),
     **laws(PRODUCT, "mm product tile_order precision hopper_features wide_tile tail one_wave narrow mlp_half"),

@@ -4,12 +4,12 @@
 import torch
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 
-tokens, width, span = 256, 16, 32
+tokens, width = 256, 16
 
 
 def sliding_window(batch, head, query, key):
     """Which scores count: those of this token and of the 31 before it."""
-    return (query >= key) & (query - key < span)
+    return (query >= key) & (query - key < 32)
 
 
 def nearer_is_better(score, batch, head, query, key):

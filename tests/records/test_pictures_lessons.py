@@ -1,4 +1,4 @@
-"""The pictures of masks, of a rescaled sum, of sums over rows, of five kernels and of a tile, against formulas of their own."""
+"""The pictures of masks, rescaled sums, tiles of scores, sums over rows, kernels and a tile, against formulas of their own."""
 
 import copy
 import html
@@ -14,7 +14,7 @@ from scripts.drawing.chapters import softmax_passes
 from scripts.drawing.pictures import PICTURES
 from scripts.provenance import records
 from tests.docs import pages
-from tests.records.formulas import grid_math, masking, norms
+from tests.records.formulas import attention, grid_math, masking, norms
 
 Rows = list[list[Any]]
 FIVE = [-3, -1, -2, -5, -4]
@@ -61,6 +61,34 @@ def rescaled_sum() -> Rows:
     return expected
 
 
+def weighted_sum() -> Rows:
+    """After every block: the maximum so far, the factor of all that is old, what a sum gains, and the sum seen whole."""
+    expected = []
+    for query in (0, 1):
+        for number, start in enumerate((0, 4, 8)):
+            end = min(start + 4, 10)
+            scores = attention.K[start:end] @ attention.Q[query]
+            (before, *_), (m, s, total) = attention.seen(query, start), attention.seen(query, end)
+            weights = np.exp(scores - m)
+            texts = ", ".join(f"{score:g}" for score in scores).replace("-", "−")
+            added = [weights.sum(), *(weights @ attention.V[start:end])]
+            for name, new, after in zip(("s", "total 0", "total 1"), added, (s, *total), strict=True):
+                expected.append([query, number, texts, m, np.exp(before - m), name, new, after])
+    return expected
+
+
+def causal_tiles() -> Rows:
+    """Ten tokens, four queries and two keys a tile, the last queries first; masked is what has a key after its first query."""
+    expected = []
+    for program, row in enumerate((8, 4, 0)):
+        queries = range(row, min(row + 4, 10))
+        for start in range(0, queries[-1] + 1, 2):
+            pairs = [(query, key) for query in queries for key in (start, start + 1)]
+            closed, masked = sum(key > query for query, key in pairs), "yes" if start + 2 > row else "no"
+            expected.append([program, row, queries[-1], start, start + 1, masked, len(pairs), closed])
+    return expected
+
+
 def gradient_sums() -> Rows:
     expected = []
     for way, formula, event, programs in (
@@ -75,7 +103,13 @@ def gradient_sums() -> Rows:
     return expected
 
 
-EXPECTED = {"masked_lanes": masked_lanes, "rescaled_sum": rescaled_sum, "gradient_sums": gradient_sums}
+EXPECTED = {
+    "masked_lanes": masked_lanes,
+    "rescaled_sum": rescaled_sum,
+    "weighted_sum": weighted_sum,
+    "causal_tiles": causal_tiles,
+    "gradient_sums": gradient_sums,
+}
 
 
 def same(found: Rows, expected: Rows) -> bool:
@@ -96,7 +130,18 @@ def shift(trace: dict[str, Any], op: str, tensor: str) -> None:
 
 def falsify(trace: dict[str, Any], op: str, name: str) -> None:
     event = [e for e in trace["programs"][0]["events"] if e["op"] == op and name in ("", e.get("name"))][-1]
-    event["values"] = str(float(event["values"]) + 0.5)
+    event["values"] = " ".join(str(float(value) + 0.5) for value in event["values"].split())
+
+
+def unmask_a_tile(trace: dict[str, Any]) -> None:
+    """As if the scores of the last program's last tile were set once only."""
+    events = trace["programs"][-1]["events"]
+    events.remove([event for event in events if event.get("name") == "scores"][-1])
+
+
+def move_keys(trace: dict[str, Any]) -> None:
+    event = next(event for event in trace["programs"][0]["events"] if event.get("name") == "keys")
+    event["runs"][0][0] += 2
 
 
 def unmask(trace: dict[str, Any]) -> None:
@@ -112,6 +157,12 @@ CHANGES: list[tuple[str, str, Callable[[dict[str, Any]], None]]] = [
     ("rescaled_sum", "online", lambda trace: falsify(trace, "set", "s")),
     ("rescaled_sum", "online", lambda trace: falsify(trace, "set", "m")),
     ("rescaled_sum", "online", lambda trace: falsify(trace, "sum", "")),
+    ("weighted_sum", "one_query", lambda trace: falsify(trace, "set", "s")),
+    ("weighted_sum", "one_query", lambda trace: falsify(trace, "set", "total")),
+    ("weighted_sum", "one_query", lambda trace: falsify(trace, "set", "m")),
+    ("weighted_sum", "one_query", lambda trace: falsify(trace, "sum", "")),
+    ("causal_tiles", "causal", unmask_a_tile),
+    ("causal_tiles", "causal", move_keys),
     ("gradient_sums", "atomic", lambda trace: shift(trace, "atomic_add", "dweight")),
     ("gradient_sums", "atomic", lambda trace: shift(trace, "store", "dx")),
     ("gradient_sums", "staying", lambda trace: shift(trace, "store", "dweight")),
