@@ -31,7 +31,7 @@ ATTENTION_TILES: dict[str, dict[str, dict[str, Tiles]]] = {
     "sm_90": {
         "half": {
             "forward": {64: (64, 128, 4, 2, GIVEN), 128: (64, 64, 4, 3, GIVEN), 256: (128, 64, 8, 2, GIVEN)},
-            "keys": {64: (64, 64, 4, 2, MADE), 128: (64, 64, 4, 2, GIVEN), 256: (64, 64, 8, 2, GIVEN)},
+            "keys": {64: (64, 64, 4, 2, GIVEN), 128: (64, 64, 4, 2, GIVEN), 256: (64, 64, 8, 2, GIVEN)},
             "queries": {64: (64, 64, 4, 3, GIVEN), 128: (128, 64, 8, 3, GIVEN), 256: (128, 64, 8, 1, GIVEN)},
         },
         "ieee": IEEE,

@@ -44,4 +44,5 @@ def gigabytes(value):
 def count(value):
     return f"{value:,}"
 
+
 FILTERS = (gbps, tflops, us, ms, times, percent, error, gigabytes, count)

@@ -1,4 +1,5 @@
 """The most memory that attention takes beyond its inputs, by PyTorch's allocator: written out, and in one kernel."""
+
 # needs: cuda
 import sys
 

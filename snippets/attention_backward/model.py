@@ -1,4 +1,5 @@
 """A small GPT trained on PyTorch's own source, with PyTorch's attention and with kernels.attention, eagerly and compiled."""
+
 # needs: cuda
 import os
 import sys
@@ -54,6 +55,8 @@ class Model(torch.nn.Module):
 
     def forward(self, tokens):
         return self.body(self.embed(tokens) + self.place)
+
+
 # --8<-- [end:model]
 
 
@@ -87,6 +90,8 @@ def train(attend, compiled=False, steps=250):
         rising.step()
         losses.append(loss.detach())
     return torch.stack(losses).double().cpu()
+
+
 # --8<-- [end:train]
 
 

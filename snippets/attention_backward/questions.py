@@ -1,4 +1,5 @@
 """What the questions of the lesson ask, worked out: each line is the answer to one."""
+
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 

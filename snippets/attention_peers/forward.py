@@ -1,4 +1,5 @@
 """Time kernels.attention forward beside cuDNN, PyTorch's flash attention, compiled FlexAttention and the tutorial's method."""
+
 # needs: cuda
 import sys
 

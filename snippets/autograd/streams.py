@@ -1,4 +1,5 @@
 """The wrong stream and the wrong device."""
+
 # needs: cuda
 import sys
 

@@ -1,4 +1,5 @@
 """The pattern with x * exp(-|x|) in it and, on a GPU, a small transformer that is trained with it and with kernels.softmax."""
+
 import os
 
 # --8<-- [start:torch]
@@ -58,6 +59,8 @@ class Wave(torch.autograd.Function):
 
 def wave(x):
     return Wave.apply(x.contiguous())
+
+
 # --8<-- [end:second_op]
 
 
@@ -74,7 +77,7 @@ torch.testing.assert_close(wave(x), wave_reference(x))
 (theirs,) = torch.autograd.grad(wave_reference(x), x, dy)
 torch.testing.assert_close(ours, theirs)
 print("value and gradient agree")
-#> value and gradient agree
+# > value and gradient agree
 # --8<-- [end:check]
 
 
@@ -110,6 +113,8 @@ class Model(torch.nn.Module):
 
     def forward(self, tokens):
         return self.body(self.embed(tokens) + self.place)
+
+
 # --8<-- [end:model]
 
 
@@ -145,6 +150,8 @@ def train(softmax, wave, texts, dtype=torch.float32):
 
 def plain_softmax(x):
     return torch.softmax(x, dim=-1)
+
+
 # --8<-- [end:train]
 
 # --8<-- [start:run]

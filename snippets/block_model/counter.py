@@ -1,4 +1,5 @@
 """Ten thousand programs add one to the same counter: plainly, and with an atomic operation."""
+
 # needs: cuda
 import sys
 

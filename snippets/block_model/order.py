@@ -1,4 +1,5 @@
 """Let every program take a ticket as it runs, to see in which order they came, and where each of them ran."""
+
 # needs: cuda
 import sys
 

@@ -1,4 +1,5 @@
 """Time one element-wise kernel with blocks of three lengths and one to eight warps."""
+
 # needs: cuda
 import sys
 

@@ -1,4 +1,5 @@
 """Time kernels.dropout, forward and backward, beside PyTorch eager, torch.compile, and a kernel with one draw an element."""
+
 # needs: cuda
 import sys
 

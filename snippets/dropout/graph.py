@@ -1,4 +1,5 @@
 """A CUDA graph replays the launch that it recorded, seed and all: every replay drops the same elements."""
+
 # needs: cuda
 # --8<-- [start:imports]
 import sys

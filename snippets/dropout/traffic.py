@@ -1,4 +1,5 @@
 """Dropout forward and backward in two ways, for the hardware's counters to watch."""
+
 # needs: cuda
 # counters: eager blockwise
 # --8<-- [start:imports]
@@ -12,6 +13,7 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 from kernels.tools.benchmark import keep
+
 # --8<-- [start:traffic]
 import torch.nn.functional as F
 

@@ -1,4 +1,5 @@
 """Time five variants of attention, forward and backward: FlexAttention compiled, the library's attention, and PyTorch's."""
+
 # needs: cuda
 import sys
 

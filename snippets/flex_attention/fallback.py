@@ -1,4 +1,5 @@
 """When FlexAttention is compiled for one function too many, it runs eagerly: what a call launches and holds in memory."""
+
 # needs: cuda
 import sys
 import warnings

@@ -1,4 +1,5 @@
 """What a block mask costs: the time and the memory to make it, beside the attention that it is made for."""
+
 # needs: cuda
 import statistics
 import sys

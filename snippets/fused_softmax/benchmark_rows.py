@@ -1,4 +1,5 @@
 """Time softmax over matrices of equal size and ever longer rows: where does one row a program stop being good?"""
+
 # needs: cuda
 import sys
 

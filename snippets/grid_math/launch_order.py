@@ -1,4 +1,5 @@
 """In which order does this GPU start the programs of a two-dimensional grid? Each draws a ticket."""
+
 # needs: cuda
 import sys
 

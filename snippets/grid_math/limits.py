@@ -1,4 +1,5 @@
 """Ask the GPU for ever larger grids, and print what it answers."""
+
 # needs: cuda
 import sys
 

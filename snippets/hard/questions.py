@@ -1,4 +1,5 @@
 """What the questions of the lesson ask, compiled or worked out: each line is the answer to one."""
+
 import os
 
 os.environ.pop("TRITON_INTERPRET", None)  # before triton is imported

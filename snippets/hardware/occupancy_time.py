@@ -1,4 +1,5 @@
 """Time one softmax with different numbers of warps and registers: is the fullest multiprocessor the fastest?"""
+
 # needs: cuda
 import sys
 from functools import partial

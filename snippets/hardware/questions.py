@@ -1,4 +1,5 @@
 """What the questions of the lesson ask, compiled or worked out: each line is the answer to one."""
+
 import torch
 import triton
 import triton.language as tl

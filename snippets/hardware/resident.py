@@ -1,4 +1,5 @@
 """Ask the driver how many programs of a kernel a multiprocessor holds, and compare with the arithmetic."""
+
 # needs: cuda
 import sys
 

@@ -1,4 +1,5 @@
 """Time kernels.matmul on square and rectangular matrices, in two layouts, beside cuBLAS and torch.compile."""
+
 # needs: cuda
 import sys
 

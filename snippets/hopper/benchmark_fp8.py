@@ -1,4 +1,5 @@
 """Time kernels.scaled_matmul beside PyTorch's scaled product of 8-bit floats, with both of its accumulations."""
+
 # needs: cuda
 import sys
 

@@ -1,4 +1,5 @@
 """Time kernels.matmul where a matrix is narrow or the inner dimension long, beside cuBLAS and torch.compile."""
+
 # needs: cuda
 import sys
 

@@ -1,4 +1,5 @@
 """What the descriptors of a launch cost the host: asked for anew, and made after the first."""
+
 # needs: cuda
 import statistics
 import sys

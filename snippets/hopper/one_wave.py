@@ -1,4 +1,5 @@
 """Products of one wave: by programs that own one tile each, and by programs that persist, with the same tile; and cuBLAS."""
+
 # needs: sm_90
 import sys
 

@@ -1,4 +1,5 @@
 """Catch the program that torch.compile writes, find the kernels in it, and see what a call really launches."""
+
 # needs: cuda
 import re
 import statistics
@@ -45,6 +46,8 @@ def launched(call):
     if not kernels:
         raise RuntimeError("the profiler saw no kernel")
     return kernels
+
+
 # --8<-- [end:captured]
 
 
@@ -68,6 +71,8 @@ def queued_us(*calls):
             times[which].append((time.perf_counter() - start) / 100 * 1e6)
     torch.cuda.synchronize()
     return [round(statistics.median(values), 2) for values in times]
+
+
 # --8<-- [end:host]
 
 

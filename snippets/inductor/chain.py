@@ -1,4 +1,5 @@
 """The kernel that torch.compile writes for a chain of element-wise operations."""
+
 # needs: cuda
 import sys
 

@@ -1,4 +1,5 @@
 """How many kernels seven pieces of PyTorch launch: eagerly, compiled, and compiled with a search."""
+
 # needs: cuda
 import sys
 

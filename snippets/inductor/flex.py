@@ -1,4 +1,5 @@
 """FlexAttention called eagerly and compiled: what each launches, how long it takes, and that they agree."""
+
 # needs: cuda
 import sys
 

@@ -1,4 +1,5 @@
 """The kernel that torch.compile writes for layer norm, and what it writes for the gradients."""
+
 # needs: cuda
 import sys
 

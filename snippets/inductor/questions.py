@@ -1,4 +1,5 @@
 """What the questions of the lesson ask, asked of Dynamo: each line is the answer to one."""
+
 import torch
 
 graphs = []

@@ -1,4 +1,5 @@
 """The kernel that torch.compile writes for softmax along rows that fit a program."""
+
 # needs: cuda
 import sys
 

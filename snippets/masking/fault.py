@@ -1,4 +1,5 @@
 """How far past the end of a tensor must a load reach before the GPU objects?"""
+
 # needs: cuda
 import sys
 

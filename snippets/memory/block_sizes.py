@@ -1,4 +1,5 @@
 """One addition with ever larger blocks: what changes, and what does not?"""
+
 # needs: cuda
 # counters: all
 import sys

@@ -1,4 +1,5 @@
 """The sizes of this GPU's memories, and what one compiled kernel takes of the two on the chip."""
+
 # needs: cuda
 import sys
 

@@ -1,4 +1,5 @@
 """Time, and let the hardware count the bytes of, kernels with few operations a byte and with many."""
+
 # needs: cuda
 # counters: all
 import sys

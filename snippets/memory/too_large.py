@@ -1,4 +1,5 @@
 """What goes wrong when a tile is too large for the chip: the launch is refused, or the kernel is slow."""
+
 # needs: cuda
 import sys
 import textwrap

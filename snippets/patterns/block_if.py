@@ -1,4 +1,5 @@
 """What goes wrong when a program branches on a block. A branch on one number is fine."""
+
 # needs: cuda
 import sys
 

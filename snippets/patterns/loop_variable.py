@@ -1,4 +1,5 @@
 """What goes wrong when a loop's variable is used after the loop."""
+
 # needs: cuda
 import sys
 

@@ -1,4 +1,5 @@
 """What a transposed tile needs on the chip that a plain one does not."""
+
 # needs: cuda
 import sys
 

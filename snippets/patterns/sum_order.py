@@ -1,4 +1,5 @@
 """Sum one array a hundred times, in two ways: do the results agree to the last bit?"""
+
 # needs: cuda
 import sys
 

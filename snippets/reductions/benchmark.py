@@ -1,4 +1,5 @@
 """Time kernels.sum over everything, along rows and along columns, beside PyTorch and torch.compile."""
+
 # needs: cuda
 import sys
 

@@ -1,4 +1,5 @@
 """Time kernels.histogram on numbers spread evenly and on numbers that all fall into one bin, beside torch.histc."""
+
 # needs: cuda
 import sys
 

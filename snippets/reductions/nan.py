@@ -1,4 +1,5 @@
 """A maximum that loses NaN, and one that keeps it."""
+
 # needs: cuda
 import sys
 

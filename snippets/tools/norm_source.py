@@ -1,4 +1,5 @@
 """RMSNorm in CUDA C++, forward and backward, as text: `python norm_source.py > norm.cu`."""
+
 import sys
 
 NORM_CUDA = r"""

@@ -1,4 +1,5 @@
 """Every kernel that works along rows, forward and backward, at shapes that fit nothing: for Compute Sanitizer to watch."""
+
 # needs: cuda
 # sanitizers: memcheck racecheck initcheck synccheck
 import sys

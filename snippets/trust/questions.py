@@ -1,4 +1,5 @@
 """What the questions of the lesson ask, tried: each line is the answer to one."""
+
 import torch
 
 x = torch.rand(16, 1000)

@@ -1,4 +1,5 @@
 """Which operations give the same bits when they run again, and which do not."""
+
 # needs: cuda
 import sys
 

@@ -79,7 +79,10 @@ def why_wild(finding: Finding, watch: Watch) -> str:
             "start too: `(offsets >= 0) & (offsets < n)`."
         )
     if len(finding.lanes) == 1 and int(offsets[0]) == last + 1:
-        return "off by one: the last index is n - 1, so the mask is `offsets < n`, not `offsets <= n`."
+        return (
+            "off by one: the last index is n - 1. Either the mask lets n through (`offsets <= n` for `offsets < n`), or the "
+            "index is one too high."
+        )
     if finding.whole and finding.program[0] == finding.grid[0] - 1 and finding.grid[0] > 1:
         return (
             "every lane of the last program is out: the grid has more programs than there is work. One program for each row is "

@@ -94,7 +94,7 @@ def outside(what: str, pointers: np.ndarray, on: np.ndarray, bad: np.ndarray, si
         text += f"all tensors{counted}: address {int(addresses[bad[0]]):#x}"
     else:
         element = (int(addresses[bad[0]]) - tensor.data_ptr()) // size
-        text += f"{name}{counted}: to element {element} of {tensor.numel()}"
+        text += f"{name}{counted}: to element {element}, where the last one is {tensor.numel() - 1}"
     return OutsideOfTensors(text, {"tensor": name, "program": program, "lanes": shown, "count": len(bad)})
 
 
