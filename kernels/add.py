@@ -24,8 +24,6 @@ def add_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
     y = tl.load(y_ptr + offsets, mask=mask)  # [BLOCK]
     out = x.to(tl.float32) + y.to(tl.float32)  # [BLOCK]
     tl.store(out_ptr + offsets, out, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -36,8 +34,6 @@ def add_flat(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> torch.Tenso
     grid = ((n_elements + block - 1) // block,)  # triton.cdiv, without its cost on the host
     add_kernel[grid](x, y, out, n_elements, BLOCK=block)
     return out
-
-
 # --8<-- [end:launch]
 
 
@@ -112,8 +108,6 @@ def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     if torch.is_grad_enabled() and (x.requires_grad or y.requires_grad):
         return Add.apply(x, y)
     return add_forward(x, y)
-
-
 # --8<-- [end:add]
 
 

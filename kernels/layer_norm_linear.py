@@ -171,6 +171,4 @@ def layer_norm_linear_reference(
     normal = normal if ln_bias is None else normal + ln_bias
     y = normal @ weight.mT
     return y if bias is None else y + bias
-
-
 # --8<-- [end:reference]

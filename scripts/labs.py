@@ -1,7 +1,7 @@
 """Run a lab, solved.
 
-python scripts/labs.py --run elementwise     run the solved lab, print what its cells print; status 1 where a check fails
-... --run elementwise --keep FILE            also write what each cell printed to a file, for the bake
+    python scripts/labs.py --run elementwise     run the solved lab, print what its cells print; status 1 where a check fails
+    ... --run elementwise --keep FILE            also write what each cell printed to a file, for the bake
 """
 
 import argparse

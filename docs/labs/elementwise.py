@@ -35,7 +35,6 @@ print(torch.cuda.get_device_name() if device == "cuda" else "No GPU found: Trito
 # This kernel copies a vector. Each program owns `BLOCK` neighboring elements: program 0 the first `BLOCK`, program 1 the
 # next, and so on. Everything is there except the line that says where a program's elements are.
 
-
 # %% tags=["exercise"]
 @triton.jit
 def copy_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
@@ -64,7 +63,6 @@ check(my_copy, "copy")
 #
 # A vector of 1000 elements and blocks of 256 make four programs with 1024 lanes. The last 24 lanes of program 3 point at
 # memory that is not yours. A mask switches them off.
-
 
 # %% tags=["exercise"]
 @triton.jit
@@ -98,7 +96,6 @@ check(my_add, "vector_add")
 # The same kernel, with the launch missing. The grid is a tuple: how many programs there are along each axis. Every element needs
 # an owner, for every length.
 
-
 # %% tags=["exercise"]
 def my_launch(x, y, out):
     block = 128
@@ -127,7 +124,6 @@ check(my_launch, "vector_add")
 # would write `x + bias` to memory and read it back. The two loads and the formula are yours. The rows of `x` need not lie
 # side by side in memory, so the way from row to row is an argument, `x_row`. And the inputs may be float16, while
 # `tl.sigmoid` wants float32.
-
 
 # %% tags=["exercise"]
 @triton.jit
@@ -165,7 +161,6 @@ check(my_silu, "fused_activation")
 #
 # Invent an activation, as a formula in PyTorch and as a kernel. This one is the square of what is positive. Write yours, or
 # this one: the check compares the two, with the same hidden matrices as before.
-
 
 # %% tags=["exercise"]
 def formula(x, bias):

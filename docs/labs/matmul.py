@@ -32,25 +32,11 @@ print(torch.cuda.get_device_name() if device == "cuda" else "No GPU found: Trito
 # float32. Missing are the two loads. Each needs a mask for both of its dimensions, because no side need be a multiple of
 # the tile.
 
-
 # %% tags=["exercise"]
 @triton.jit
 def matmul_kernel(
-    a_ptr,
-    b_ptr,
-    out_ptr,
-    M,
-    N,
-    K,
-    a_m,
-    a_k,
-    b_k,
-    b_n,
-    out_m,
-    out_n,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, out_ptr, M, N, K, a_m, a_k, b_k, b_n, out_m, out_n,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     rows = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.program_id(1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
@@ -130,25 +116,11 @@ check(my_tuned_matmul, "tiled_matmul")
 # What follows a product element by element costs no pass over memory of its own if the kernel does it to `total`, before
 # the store. Here it is a ReLU: everything below 0 becomes 0. The tiles are those of step 1.
 
-
 # %% tags=["exercise"]
 @triton.jit
 def matmul_relu_kernel(
-    a_ptr,
-    b_ptr,
-    out_ptr,
-    M,
-    N,
-    K,
-    a_m,
-    a_k,
-    b_k,
-    b_n,
-    out_m,
-    out_n,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, out_ptr, M, N, K, a_m, a_k, b_k, b_n, out_m, out_n,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     rows = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.program_id(1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)

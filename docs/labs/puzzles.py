@@ -29,7 +29,6 @@ print(torch.cuda.get_device_name() if device == "cuda" else "No GPU found: Trito
 #
 # `x` may be a view such as `y[::3]`: its elements lie `step` apart in memory. Those of `out` lie side by side.
 
-
 # %% tags=["exercise"]
 @triton.jit
 def gather_kernel(x_ptr, out_ptr, step, n, BLOCK: tl.constexpr):
@@ -57,7 +56,6 @@ check(my_gather, "gather_stride")
 #
 # `out` is `x` with its last element first.
 
-
 # %% tags=["exercise"]
 @triton.jit
 def reverse_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
@@ -84,7 +82,6 @@ check(my_reverse, "reverse")
 # ## Puzzle 3: each element and its neighbors
 #
 # A stencil: `out[i]` is the mean of `x[i - 1]`, `x[i]` and `x[i + 1]`. Beyond both ends stands a 0, which is not in memory.
-
 
 # %% tags=["exercise"]
 @triton.jit
@@ -114,7 +111,6 @@ check(my_stencil, "stencil")
 # ## Puzzle 4: an outer product
 #
 # Two vectors make a matrix: `out[i, j] = x[i] * y[j]`. One program owns a tile of it.
-
 
 # %% tags=["exercise"]
 @triton.jit
@@ -149,7 +145,6 @@ check(my_outer, "outer_product")
 # Two matrices are added, tile by tile. Here the addresses and the mask are yours. Rows need not lie side by side: row `i` of
 # `x` begins at `x_ptr + i * x_row`, and the rows of `y` and `out` have steps of their own.
 
-
 # %% tags=["exercise"]
 @triton.jit
 def add_tiles_kernel(x_ptr, y_ptr, out_ptr, x_row, y_row, out_row, m, n, BLOCK: tl.constexpr):
@@ -181,7 +176,6 @@ check(my_add_tiles, "add_tiles")
 #
 # `out[j, i] = x[i, j]`. The tile of `x` is loaded; where does it go?
 
-
 # %% tags=["exercise"]
 @triton.jit
 def transpose_kernel(x_ptr, out_ptr, x_row, out_row, m, n, BLOCK: tl.constexpr):
@@ -212,7 +206,6 @@ check(my_transpose, "transpose")
 #
 # One program owns 16 rows, and each row fits into a block. The tile has a maximum along each of its axes: take the one that
 # belongs to the rows. [Along rows and along columns](../deeper/reductions-columns.md) has the background.
-
 
 # %% tags=["exercise"]
 @triton.jit
@@ -246,7 +239,6 @@ check(my_row_max_tile, "row_max")
 #
 # Now every program owns some columns, and walks down all rows. A block of sums stays on the chip meanwhile.
 
-
 # %% tags=["exercise"]
 @triton.jit
 def column_sum_kernel(x_ptr, out_ptr, x_row, m, n, BLOCK: tl.constexpr):
@@ -277,7 +269,6 @@ check(my_column_sum, "column_sum")
 # ## Puzzle 9: running sums
 #
 # A scan: `out[i, j]` is the sum of row `i` from its beginning up to `x[i, j]`, itself included. One program owns a row.
-
 
 # %% tags=["exercise"]
 @triton.jit
@@ -310,7 +301,6 @@ check(my_running_sum, "running_sum")
 # A dot product of vectors that no single block holds. Every program has the sum of its own block, and all of them add to the one
 # element of `out`. They run in no order, and two of them may read and write at one time: what one adds can be lost.
 # [Atomics](../deeper/patterns-atomics.md) has a section about that.
-
 
 # %% tags=["exercise"]
 @triton.jit
@@ -346,7 +336,6 @@ check(my_dot, "dot_product")
 # `x` holds whole numbers from 0 to 15, and `out[b]` counts how many of them equal `b`. If every lane added a 1 for itself, up to
 # a whole block would wait for one address. So each program counts its block first, and then adds its 16 counts.
 
-
 # %% tags=["exercise"]
 @triton.jit
 def count_kernel(x_ptr, out_ptr, n, BLOCK: tl.constexpr):
@@ -380,7 +369,6 @@ check(my_histogram, "histogram")
 # result is the sum of the values `v[i]`, each times its weight. Nobody needs all scores at once: walk over the keys in
 # blocks, with the largest score so far, the sum of exponentials so far, and the weighted sum of values so far. It is
 # online softmax, of [the softmax ladder](../course/softmax-ladder.md), with one more thing to scale.
-
 
 # %% tags=["exercise"]
 @triton.jit

@@ -30,7 +30,6 @@ print(torch.cuda.get_device_name() if device == "cuda" else "No GPU found: Trito
 # One program, one row. A block's length is a power of two, and a row's need not be, so some lanes are masked off. A load says
 # with `other` what those lanes hold. Without it they hold anything. For a maximum they must hold something that never wins.
 
-
 # %% tags=["exercise"]
 @triton.jit
 def row_max_kernel(x_ptr, out_ptr, x_row, n, BLOCK: tl.constexpr):
@@ -59,7 +58,6 @@ check(my_row_max, "row_max")
 #
 # The result is exp(x[j]) divided by the sum of all exp(x[k]). But exp(200) is more than float32 can hold. Subtracting the
 # row's maximum from every element changes nothing in the result, and no exponent is above 0 then.
-
 
 # %% tags=["exercise"]
 @triton.jit
@@ -115,7 +113,6 @@ else:
 # element so far, and the sum of exp(x - largest) so far. When a block brings a larger maximum, the old sum was taken against
 # the wrong one, and has to be scaled. This is *online softmax*.
 
-
 # %% tags=["exercise"]
 @triton.jit
 def long_softmax_kernel(x_ptr, out_ptr, x_row, out_row, n, BLOCK: tl.constexpr):
@@ -162,7 +159,6 @@ check(my_long_softmax, "long_softmax")
 #
 # On a CPU the check passes a matrix that only says its rows lie so far apart. On a GPU the memory would have to be there, 16 GiB
 # of it, so the check there has rows that lie near, and it passes a kernel that never converts.
-
 
 # %% tags=["exercise"]
 @triton.jit

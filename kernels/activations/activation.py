@@ -44,8 +44,6 @@ def activated(x, KIND: tl.constexpr):
     # Without the minimum, infinity times a share of zero would be NaN.
     smaller = tl.minimum(x, 1e4) * smaller_share(x, KIND)
     return tl.where(x > 0, x - smaller, smaller)
-
-
 # --8<-- [end:share]
 
 

@@ -40,8 +40,6 @@ def gated_unit_kernel(
     up = load_partial_tile(up_ptr + row * up_row_stride, columns, n_columns, whole)  # [BLOCK]
     y = activated(gate, KIND) * up  # [BLOCK]
     store_partial_tile(y_ptr + row * y_row_stride, columns, n_columns, whole, y)
-
-
 # --8<-- [end:kernel]
 
 
@@ -118,7 +116,9 @@ def gated_unit_forward(gate: torch.Tensor, up: torch.Tensor, kind: str) -> torch
         return gated_unit_launch(*gated_unit_rows(gate, up), y, kind)
 
 
-def gated_unit_backward(gate: torch.Tensor, up: torch.Tensor, dy: torch.Tensor, kind: str) -> tuple[torch.Tensor, torch.Tensor]:
+def gated_unit_backward(
+    gate: torch.Tensor, up: torch.Tensor, dy: torch.Tensor, kind: str
+) -> tuple[torch.Tensor, torch.Tensor]:
     dgate = torch.empty_like(gate, memory_format=torch.contiguous_format)
     dup = torch.empty_like(dgate)
     if dy.numel() > 0:

@@ -58,8 +58,6 @@ def attention_delta_kernel(
     # In powers of two; and so high for a query without keys that all its weights become 0.
     lse = tl.load(lse_ptr + offsets, mask=mask, other=0.0)
     tl.store(limit_ptr + offsets, tl.where(lse == -float("inf"), float("inf"), lse * LOG2_E), mask=mask)
-
-
 # --8<-- [end:delta]
 
 
@@ -76,8 +74,6 @@ def attention_keys_step(k, v, q, dout, limit, delta, dk, dv, scale, is_open, PRE
     dscores = (weights * (dweights - delta[None, :])).to(q.dtype)
     dk = tl.dot(dscores, q, dk, input_precision=PRECISION)  # [BLOCK_N, WIDTH]
     return dk, dv
-
-
 # --8<-- [end:keys_step]
 
 
@@ -181,7 +177,9 @@ def attention_keys_kernel(
         h = first_head + member
         for tile in tl.range(plain_begin, plain_end):
             start = tile * BLOCK_M
-            queries = attention_rows(q_of_head, b, h, start, q_length, q_row_stride, HEAD, WIDTH, BLOCK_M, WALKED, True, UPCAST)
+            queries = attention_rows(
+                q_of_head, b, h, start, q_length, q_row_stride, HEAD, WIDTH, BLOCK_M, WALKED, True, UPCAST
+            )
             douts = attention_rows(
                 dout_of_head, b, h, start, q_length, dout_row_stride, HEAD, WIDTH, BLOCK_M, WALKED, True, UPCAST
             )
@@ -190,7 +188,9 @@ def attention_keys_kernel(
             dk, dv = attention_keys_step(keys, values, queries, douts, limit, delta, dk, dv, scale, None, PRECISION)
         for tile in tl.range(begin, end - (plain_end - plain_begin)):
             start = tl.where(tile < plain_begin, tile, tile + plain_end - plain_begin) * BLOCK_M
-            queries = attention_rows(q_of_head, b, h, start, q_length, q_row_stride, HEAD, WIDTH, BLOCK_M, WALKED, False, UPCAST)
+            queries = attention_rows(
+                q_of_head, b, h, start, q_length, q_row_stride, HEAD, WIDTH, BLOCK_M, WALKED, False, UPCAST
+            )
             douts = attention_rows(
                 dout_of_head, b, h, start, q_length, dout_row_stride, HEAD, WIDTH, BLOCK_M, WALKED, False, UPCAST
             )
@@ -207,8 +207,6 @@ def attention_keys_kernel(
     rows = rows.to(tl.int64)[:, None]
     tl.store(dk_ptr + rows * dk_row_stride + columns[None, :], dk * dk_scale, mask=mask)
     tl.store(dv_ptr + rows * dv_row_stride + columns[None, :], dv, mask=mask)
-
-
 # --8<-- [end:keys]
 
 
@@ -223,8 +221,6 @@ def attention_queries_step(q, dout, k, v, limit, delta, dq, scale, is_open, PREC
     dweights = tl.dot(dout, v.T, input_precision=PRECISION)  # [BLOCK_M, BLOCK_N]
     dscores = (weights * (dweights - delta[:, None])).to(k.dtype)
     return tl.dot(dscores, k, dq, input_precision=PRECISION)  # [BLOCK_M, WIDTH]
-
-
 # --8<-- [end:queries_step]
 
 
@@ -319,6 +315,4 @@ def attention_queries_kernel(
     dq_ptr += batch * dq_batch_stride + head * dq_head_stride + q_start * dq_row_stride
     mask = mask[:, None] & ((columns < HEAD) | (HEAD == WIDTH))[None, :]  # [BLOCK_M, WIDTH]
     tl.store(dq_ptr + rows.to(tl.int64)[:, None] * dq_row_stride + columns[None, :], dq * dq_scale, mask=mask)
-
-
 # --8<-- [end:queries]

@@ -28,8 +28,6 @@ def attention_step(q, k, v, out, peak, total, scale, is_open, PRECISION: tl.cons
     total = total * shrink + tl.sum(weights, 1)
     out = tl.dot(weights.to(v.dtype), v, out * shrink[:, None], input_precision=PRECISION)  # [BLOCK_M, WIDTH]
     return out, new_peak, total
-
-
 # --8<-- [end:step]
 
 
@@ -120,6 +118,4 @@ def attention_forward_kernel(
     tl.store(out_ptr + rows.to(tl.int64)[:, None] * out_row_stride + columns[None, :], out, mask=mask)
     lse = (peak + tl.math.log2(total)) * 0.6931471805599453  # [BLOCK_M]
     tl.store(lse_ptr + outer * all_queries + q_start + rows, lse, mask=rows < q_length)
-
-
 # --8<-- [end:kernel]

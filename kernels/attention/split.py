@@ -77,8 +77,12 @@ def attention_split_kernel(
     mine = begin + part.to(tl.int32) * part_tiles
     for tile in tl.range(mine, tl.minimum(mine + part_tiles, end)):
         start = tile * BLOCK_N
-        keys = attention_rows(k_ptr, 0, 0, start, k_length, k_row_stride, HEAD, WIDTH, BLOCK_N, "pointers", False, UPCAST)
-        values = attention_rows(v_ptr, 0, 0, start, k_length, v_row_stride, HEAD, WIDTH, BLOCK_N, "pointers", False, UPCAST)
+        keys = attention_rows(
+            k_ptr, 0, 0, start, k_length, k_row_stride, HEAD, WIDTH, BLOCK_N, "pointers", False, UPCAST
+        )
+        values = attention_rows(
+            v_ptr, 0, 0, start, k_length, v_row_stride, HEAD, WIDTH, BLOCK_N, "pointers", False, UPCAST
+        )
         is_open = attention_open(
             rows[:, None], (start + tl.arange(0, BLOCK_N))[None, :], k_length, low, high, HAS_LEFT, HAS_RIGHT
         )
@@ -88,8 +92,6 @@ def attention_split_kernel(
     at = ((batch * n_heads + heads) * q_length + rows) * n_parts + part  # [BLOCK_M]
     tl.store(part_ptr + at[:, None] * HEAD + columns[None, :], out / total[:, None], mask=inside)
     tl.store(part_lse_ptr + at, peak + tl.math.log2(total), mask=mask)
-
-
 # --8<-- [end:split]
 
 
@@ -134,6 +136,4 @@ def attention_join_kernel(
     out_ptr += batch * out_batch_stride + head * out_head_stride + row * out_row_stride
     tl.store(out_ptr + columns, out / total, mask=columns < HEAD)
     tl.store(lse_ptr + pid, (peak + tl.math.log2(total)) * 0.6931471805599453)
-
-
 # --8<-- [end:join]

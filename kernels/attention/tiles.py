@@ -63,8 +63,6 @@ def attention_place(
         start = tl.where(length > 0, start, 0)
         other_start = tl.where(other_length > 0, other_start, 0)
     return outer, first, start, length, other_start, other_length
-
-
 # --8<-- [end:document]
 
 
@@ -103,8 +101,6 @@ def attention_open(q_rows, k_rows, k_length, low, high, HAS_LEFT: tl.constexpr, 
     if HAS_RIGHT:
         is_open = is_open & (k_rows - q_rows <= high)
     return is_open
-
-
 # --8<-- [end:range]
 
 
@@ -138,6 +134,4 @@ def attention_rows(
     else:
         x = tl.reshape(source.load([batch, head, first, 0]), (BLOCK, WIDTH))
     return x.to(tl.float32) if UPCAST else x  # [BLOCK, WIDTH]
-
-
 # --8<-- [end:rows]

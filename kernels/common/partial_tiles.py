@@ -11,7 +11,11 @@ import triton.language as tl
 # --8<-- [start:parts]
 @triton.jit
 def load_partial_tile(ptr, offsets, n_elements, whole):
-    x = tl.load(ptr + offsets) if whole else tl.load(ptr + offsets, mask=offsets < n_elements)
+    x = (
+        tl.load(ptr + offsets)
+        if whole
+        else tl.load(ptr + offsets, mask=offsets < n_elements)
+    )
     return x.to(tl.float32)
 
 
@@ -21,6 +25,4 @@ def store_partial_tile(ptr, offsets, n_elements, whole, value):
         tl.store(ptr + offsets, value)
     else:
         tl.store(ptr + offsets, value, mask=offsets < n_elements)
-
-
 # --8<-- [end:parts]

@@ -72,7 +72,9 @@ def cross_entropy_gradient_reference(logits, target, dloss, ignore_index, reduct
     return (difference * scale[:, None]).to(logits.dtype)
 
 
-def cross_entropy(logits: torch.Tensor, target: torch.Tensor, ignore_index: int = -100, reduction: str = "mean") -> torch.Tensor:
+def cross_entropy(
+    logits: torch.Tensor, target: torch.Tensor, ignore_index: int = -100, reduction: str = "mean"
+) -> torch.Tensor:
     """Compare logits with the classes that were wanted, as `torch.nn.functional.cross_entropy` does.
 
     Args:

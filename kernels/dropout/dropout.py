@@ -44,8 +44,6 @@ def dropout_kernel(
     if RESIDUAL:
         y += load_partial_tile(residual_ptr, offsets, n_elements, whole)
     store_partial_tile(y_ptr, offsets, n_elements, whole, y)
-
-
 # --8<-- [end:kernel]
 
 
@@ -90,7 +88,9 @@ class Dropout(torch.autograd.Function):
         return dx, None, None, dy if ctx.needs_input_grad[3] else None
 
 
-def dropout(x: torch.Tensor, p: float = 0.5, seed: int | None = None, residual: torch.Tensor | None = None) -> torch.Tensor:
+def dropout(
+    x: torch.Tensor, p: float = 0.5, seed: int | None = None, residual: torch.Tensor | None = None
+) -> torch.Tensor:
     """Zero each element of `x` with probability `p`, scale the others by 1 / (1 - p), and add `residual` if there is one.
 
     Args:

@@ -33,8 +33,6 @@ def philox_words(seed, counters):
         k0 += 0x9E3779B9
         k1 += 0xBB67AE85
     return c0, c1, c2, c3
-
-
 # --8<-- [end:philox]
 
 
@@ -60,8 +58,6 @@ def philox_bits(seed, start, BLOCK: tl.constexpr, VECTOR: tl.constexpr):
         odd = philox_fours(seed, counters + 1, BLOCK // 8)  # [BLOCK / 8, 4]
         bits = tl.join(even, odd).permute(0, 2, 1)  # [BLOCK / 8, 2, 4]
     return bits.reshape(BLOCK).to(tl.int32, bitcast=True)  # [BLOCK]
-
-
 # --8<-- [end:bits]
 
 

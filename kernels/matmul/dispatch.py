@@ -40,19 +40,8 @@ def prepare_launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Ep
 def matmul_launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Epilogue) -> None:
     """Write `a @ b`, finished, to the contiguous matrix `c`."""
     key = (
-        a.shape,
-        a.stride(),
-        b.shape,
-        b.stride(),
-        a.data_ptr() % 16,
-        b.data_ptr() % 16,
-        a.get_device(),
-        matmul_kind(a.dtype),
-        finish.z is None,
-        finish.bias is None,
-        finish.row_scales,
-        finish.activation,
-        c.element_size(),
+        a.shape, a.stride(), b.shape, b.stride(), a.data_ptr() % 16, b.data_ptr() % 16, a.get_device(),
+        matmul_kind(a.dtype), finish.z is None, finish.bias is None, finish.row_scales, finish.activation, c.element_size(),
     )
     launch = LAUNCHES.get(key)
     if launch is None:

@@ -60,8 +60,6 @@ def matmul_tile(tile, M, N, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP_
     height = tl.minimum(n_rows - first, GROUP_M)
     inside = tile - group * (GROUP_M * n_columns)
     return first + inside % height, inside // height
-
-
 # --8<-- [end:tile]
 
 
@@ -95,6 +93,4 @@ def matmul_finished(total, bias_ptr, scale_a_ptr, scale_b_ptr, rows, columns, M,
         bias = tl.load(bias_ptr + columns, mask=columns < N, other=0.0).to(tl.float32)  # [BLOCK_N]
         total += bias[None, :]
     return total
-
-
 # --8<-- [end:finish]

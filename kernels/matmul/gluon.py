@@ -28,16 +28,8 @@ ROWS = gl.constexpr(64)  # of a group, and the sides of what it loads of a and s
 # --8<-- [start:load]
 @gluon.jit
 def matmul_gluon_load(
-    descriptors,
-    rings,
-    barriers,
-    sizes,
-    BLOCK_N: gl.constexpr,
-    BLOCK_K: gl.constexpr,
-    STAGES: gl.constexpr,
-    GROUP_M: gl.constexpr,
-    A_T: gl.constexpr,
-    B_T: gl.constexpr,
+    descriptors, rings, barriers, sizes, BLOCK_N: gl.constexpr, BLOCK_K: gl.constexpr, STAGES: gl.constexpr,
+    GROUP_M: gl.constexpr, A_T: gl.constexpr, B_T: gl.constexpr,
 ):
     # This warp fills stage after stage, tile after tile.
     a_desc, b_desc, _, _ = descriptors
@@ -59,8 +51,6 @@ def matmul_gluon_load(
                 load_tile(a_desc, [k, place] if A_T else [place, k], full, a)
             load_tile(b_desc, [column, k] if B_T else [k, column], full, b_ring.index(stage))
             step += 1
-
-
 # --8<-- [end:load]
 
 
@@ -78,27 +68,14 @@ def matmul_gluon_store(c, c_desc, page, row, column):
         page.store(c)
         fence_async_shared()
         store_tile(c_desc, [row, column], page)
-
-
 # --8<-- [end:store]
 
 
 # --8<-- [start:multiply]
 @gluon.jit
 def matmul_gluon_multiply(
-    group: gl.constexpr,
-    descriptors,
-    rings,
-    barriers,
-    sizes,
-    bias_ptr,
-    BLOCK_N: gl.constexpr,
-    BLOCK_K: gl.constexpr,
-    STAGES: gl.constexpr,
-    GROUP_M: gl.constexpr,
-    A_T: gl.constexpr,
-    B_T: gl.constexpr,
-    FINISH: gl.constexpr,
+    group: gl.constexpr, descriptors, rings, barriers, sizes, bias_ptr, BLOCK_N: gl.constexpr, BLOCK_K: gl.constexpr,
+    STAGES: gl.constexpr, GROUP_M: gl.constexpr, A_T: gl.constexpr, B_T: gl.constexpr, FINISH: gl.constexpr,
 ):
     # This group of four warps owns 64 rows of every tile.
     _, _, c_desc, z_desc = descriptors
@@ -134,29 +111,14 @@ def matmul_gluon_multiply(
         c = matmul_activated(total, ACTIVATION).to(c_desc.dtype)
         matmul_gluon_store(c, c_desc, page, row + group * ROWS, column)
     tma.store_wait(0)
-
-
 # --8<-- [end:multiply]
 
 
 # --8<-- [start:kernel]
 @gluon.jit
 def matmul_gluon_kernel(
-    a_desc,
-    b_desc,
-    c_desc,
-    z_desc,
-    bias_ptr,
-    M,
-    N,
-    K,
-    A_T: gl.constexpr,
-    B_T: gl.constexpr,
-    FINISH: gl.constexpr,
-    BLOCK_N: gl.constexpr,
-    BLOCK_K: gl.constexpr,
-    STAGES: gl.constexpr,
-    GROUP_M: gl.constexpr,
+    a_desc, b_desc, c_desc, z_desc, bias_ptr, M, N, K, A_T: gl.constexpr, B_T: gl.constexpr, FINISH: gl.constexpr,
+    BLOCK_N: gl.constexpr, BLOCK_K: gl.constexpr, STAGES: gl.constexpr, GROUP_M: gl.constexpr,
     REGISTERS: gl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
@@ -189,8 +151,6 @@ def matmul_gluon_kernel(
         [4, 4, 1],
         [REGISTERS, REGISTERS, 24],
     )
-
-
 # --8<-- [end:kernel]
 
 
@@ -224,6 +184,4 @@ def matmul_gluon(
         run(of_a(a), of_b(b), c_desc, z_desc, bias, m, n, k, **options)
 
     return launch
-
-
 # --8<-- [end:launch]

@@ -68,8 +68,6 @@ def matmul_hopper_kernel(
             c_desc.store([row, column], c)
         else:
             tl.store(c_ptr + offsets, c, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -102,6 +100,4 @@ def matmul_hopper(
         run(of_a(a), of_b(b), of_c(c), c, *finish[:4], *sizes, **options)
 
     return launch
-
-
 # --8<-- [end:launch]

@@ -177,6 +177,4 @@ def matmul_reference(
         "gelu_tanh": lambda: gelu(z, approximate="tanh"),
         "silu": lambda: torch.nn.functional.silu(z),
     }[activation]()
-
-
 # --8<-- [end:reference]

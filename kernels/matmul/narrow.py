@@ -26,20 +26,8 @@ from kernels.matmul.hopper import descriptor
 # --8<-- [start:kernel]
 @triton.jit
 def matmul_narrow_finish(
-    total,
-    c_ptr,
-    z_ptr,
-    bias_ptr,
-    scale_a_ptr,
-    scale_b_ptr,
-    wide_places,
-    narrow_places,
-    M,
-    N,
-    c_stride,
-    TRANSPOSED: tl.constexpr,
-    ROW_SCALES: tl.constexpr,
-    ACTIVATION: tl.constexpr,
+    total, c_ptr, z_ptr, bias_ptr, scale_a_ptr, scale_b_ptr, wide_places, narrow_places, M, N, c_stride,
+    TRANSPOSED: tl.constexpr, ROW_SCALES: tl.constexpr, ACTIVATION: tl.constexpr,
 ):
     """Finish sums and store them; [wide, narrow] places are [rows, columns] of c, or the other way round if TRANSPOSED."""
     rows, columns = (narrow_places, wide_places) if TRANSPOSED else (wide_places, narrow_places)
@@ -112,20 +100,8 @@ def matmul_narrow_kernel(
                 tl.store(arrived_ptr + tile, 0)
     if last:
         matmul_narrow_finish(
-            total,
-            c_ptr,
-            z_ptr,
-            bias_ptr,
-            scale_a_ptr,
-            scale_b_ptr,
-            wide + tl.arange(0, WIDE),
-            narrow + tl.arange(0, NARROW),
-            M,
-            N,
-            c_stride,
-            TRANSPOSED,
-            ROW_SCALES,
-            ACTIVATION,
+            total, c_ptr, z_ptr, bias_ptr, scale_a_ptr, scale_b_ptr, wide + tl.arange(0, WIDE), narrow + tl.arange(0, NARROW),
+            M, N, c_stride, TRANSPOSED, ROW_SCALES, ACTIVATION,
         )
 
 
@@ -161,23 +137,9 @@ def matmul_parts_kernel(
     tiles = parts * (tl.num_programs(0) // slices) + tile  # [PARTS, 1, 1]
     partial = tl.load(partial_ptr + tiles * (WIDE * NARROW) + places[None, :, :], mask=parts < n_parts, other=0.0)
     matmul_narrow_finish(
-        tl.sum(partial, axis=0),
-        c_ptr,
-        z_ptr,
-        bias_ptr,
-        scale_a_ptr,
-        scale_b_ptr,
-        wide + first + tl.arange(0, ROWS),
-        narrow + tl.arange(0, NARROW),
-        M,
-        N,
-        c_stride,
-        TRANSPOSED,
-        ROW_SCALES,
-        ACTIVATION,
+        tl.sum(partial, axis=0), c_ptr, z_ptr, bias_ptr, scale_a_ptr, scale_b_ptr, wide + first + tl.arange(0, ROWS),
+        narrow + tl.arange(0, NARROW), M, N, c_stride, TRANSPOSED, ROW_SCALES, ACTIVATION,
     )
-
-
 # --8<-- [end:kernel]
 
 
@@ -226,6 +188,4 @@ def matmul_parts(partial, c, finish: Epilogue, n_tiles: int, n_parts: int, turne
     meta = {"TRANSPOSED": turned, "WIDE": wide, "NARROW": narrow, "ROWS": rows, "PARTS": parts, "num_warps": num_warps}
     sizes = (*c.shape, c.stride(0), n_parts)
     matmul_parts_kernel[(n_tiles * (wide // rows),)](partial, c, *finish[:4], *sizes, **finish.constants, **meta)
-
-
 # --8<-- [end:launch]

@@ -118,6 +118,4 @@ def scaled_matmul_reference(
     """The same operation in plain PyTorch, in float32."""
     c = (a.float() @ b.float()) * scale_a * scale_b
     return (c if bias is None else c + bias).to(out_dtype)
-
-
 # --8<-- [end:reference]

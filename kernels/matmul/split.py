@@ -54,25 +54,8 @@ def matmul_split_kernel(
     start = part * part_blocks * BLOCK_K
     stop = tl.minimum(start + part_blocks * BLOCK_K, K)
     total = matmul_sums(
-        a_ptr,
-        b_ptr,
-        rows,
-        columns,
-        start,
-        stop,
-        M,
-        N,
-        K,
-        a_row_stride,
-        a_column_stride,
-        b_row_stride,
-        b_column_stride,
-        WHOLE_K,
-        UPCAST,
-        PRECISION,
-        BLOCK_M,
-        BLOCK_N,
-        BLOCK_K,
+        a_ptr, b_ptr, rows, columns, start, stop, M, N, K, a_row_stride, a_column_stride, b_row_stride, b_column_stride,
+        WHOLE_K, UPCAST, PRECISION, BLOCK_M, BLOCK_N, BLOCK_K,
     )  # [BLOCK_M, BLOCK_N]
     # The partial sums are laid out as [parts, tiles, BLOCK_M, BLOCK_N].
     n_tiles, n_parts = tl.num_programs(0).to(tl.int64), tl.num_programs(1)
@@ -93,8 +76,6 @@ def matmul_split_kernel(
             tl.store(z_ptr + c_offsets, total, mask=mask)
         tl.store(c_ptr + c_offsets, matmul_activated(total, ACTIVATION), mask=mask)
         tl.store(arrived_ptr + tile, 0)
-
-
 # --8<-- [end:kernel]
 
 
@@ -120,6 +101,4 @@ def matmul_split(
         matmul_split_kernel[grid](a, b, c, *finish[:4], *shared, *sizes, **constants)
 
     return launch
-
-
 # --8<-- [end:launch]

@@ -59,8 +59,6 @@ def matmul_sums(
         a_ptrs += a_step
         b_ptrs += b_step
     return total
-
-
 # --8<-- [end:sums]
 
 
@@ -98,25 +96,8 @@ def matmul_tiled_kernel(
     rows = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
     columns = pid_n * BLOCK_N + tl.arange(0, BLOCK_N)  # [BLOCK_N]
     total = matmul_sums(
-        a_ptr,
-        b_ptr,
-        rows,
-        columns,
-        0,
-        K,
-        M,
-        N,
-        K,
-        a_row_stride,
-        a_column_stride,
-        b_row_stride,
-        b_column_stride,
-        WHOLE_K,
-        UPCAST,
-        PRECISION,
-        BLOCK_M,
-        BLOCK_N,
-        BLOCK_K,
+        a_ptr, b_ptr, rows, columns, 0, K, M, N, K, a_row_stride, a_column_stride, b_row_stride, b_column_stride,
+        WHOLE_K, UPCAST, PRECISION, BLOCK_M, BLOCK_N, BLOCK_K,
     )  # [BLOCK_M, BLOCK_N]
     total = matmul_finished(total, bias_ptr, scale_a_ptr, scale_b_ptr, rows, columns, M, N, ROW_SCALES)
     c_offsets = rows[:, None] * c_stride + columns[None, :]  # [BLOCK_M, BLOCK_N]
@@ -124,8 +105,6 @@ def matmul_tiled_kernel(
     if z_ptr is not None:
         tl.store(z_ptr + c_offsets, total, mask=mask)
     tl.store(c_ptr + c_offsets, matmul_activated(total, ACTIVATION), mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -142,6 +121,4 @@ def matmul_tiled(
     constants |= {"PRECISION": precision, **finish.constants, **configuration}
     run = matmul_tiled_kernel[grid]
     return lambda a, b, c, finish: run(a, b, c, *finish[:4], *sizes, **constants)
-
-
 # --8<-- [end:launch]

@@ -93,8 +93,6 @@ def norm_backward_kernel(
         tl.store(dweight_ptr + partials, tl.sum(dweight, axis=0), mask=partial_mask)
     if dbias_ptr is not None:
         tl.store(dbias_ptr + partials, tl.sum(dbias, axis=0), mask=partial_mask)
-
-
 # --8<-- [end:kernel]
 
 

@@ -16,18 +16,8 @@ from kernels.norm.partials import norm_add_partials, norm_device, norm_partials
 # --8<-- [start:rows]
 @triton.jit
 def norm_row_means_kernel(
-    x_ptr,
-    weight_ptr,
-    dy_ptr,
-    mean_ptr,
-    rstd_ptr,
-    means_ptr,
-    x_row_stride,
-    dy_row_stride,
-    n_columns,
-    CENTERED: tl.constexpr,
-    BLOCK: tl.constexpr,
-    EVEN: tl.constexpr,
+    x_ptr, weight_ptr, dy_ptr, mean_ptr, rstd_ptr, means_ptr, x_row_stride, dy_row_stride, n_columns,
+    CENTERED: tl.constexpr, BLOCK: tl.constexpr, EVEN: tl.constexpr,
 ):
     # This program owns one row, and holds one BLOCK of it at a time.
     row = tl.program_id(0).to(tl.int64)
@@ -49,33 +39,15 @@ def norm_row_means_kernel(
     tl.store(means_ptr + 2 * row, tl.sum(dots, axis=0) / n_columns)
     if CENTERED:
         tl.store(means_ptr + 2 * row + 1, tl.sum(totals, axis=0) / n_columns)
-
-
 # --8<-- [end:rows]
 
 
 # --8<-- [start:columns]
 @triton.jit
 def norm_columns_kernel(
-    x_ptr,
-    weight_ptr,
-    dy_ptr,
-    mean_ptr,
-    rstd_ptr,
-    means_ptr,
-    dx_ptr,
-    dweight_ptr,
-    dbias_ptr,
-    x_row_stride,
-    dy_row_stride,
-    dx_row_stride,
-    n_rows,
-    n_columns,
-    CENTERED: tl.constexpr,
-    ROWS: tl.constexpr,
-    BLOCK: tl.constexpr,
-    EVEN: tl.constexpr,
-    STAGES: tl.constexpr,
+    x_ptr, weight_ptr, dy_ptr, mean_ptr, rstd_ptr, means_ptr, dx_ptr, dweight_ptr, dbias_ptr,
+    x_row_stride, dy_row_stride, dx_row_stride, n_rows, n_columns,
+    CENTERED: tl.constexpr, ROWS: tl.constexpr, BLOCK: tl.constexpr, EVEN: tl.constexpr, STAGES: tl.constexpr,
 ):
     # This program owns BLOCK columns of ROWS rows in every ROWS * num_programs(1), counted from the last row.
     columns = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
@@ -109,8 +81,6 @@ def norm_columns_kernel(
         tl.store(dweight_ptr + partials, tl.sum(dweight, axis=0, keep_dims=True), mask=column_mask)
     if dbias_ptr is not None:
         tl.store(dbias_ptr + partials, tl.sum(dbias, axis=0, keep_dims=True), mask=column_mask)
-
-
 # --8<-- [end:columns]
 
 

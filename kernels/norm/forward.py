@@ -67,8 +67,6 @@ def norm_kernel(
         tl.store(rstd_ptr + rows, rstd, mask=row_mask)
     if CENTERED and mean_ptr is not None:
         tl.store(mean_ptr + rows, mean, mask=row_mask)
-
-
 # --8<-- [end:kernel]
 
 

@@ -75,8 +75,6 @@ def norm_long_kernel(
         tl.store(rstd_ptr + row, rstd)
     if CENTERED and mean_ptr is not None:
         tl.store(mean_ptr + row, mean)
-
-
 # --8<-- [end:kernel]
 
 

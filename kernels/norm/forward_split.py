@@ -42,21 +42,8 @@ def norm_parts_kernel(x_ptr, numbers_ptr, x_row_stride, n_columns, n_parts, CENT
 
 @triton.jit
 def norm_split_kernel(
-    x_ptr,
-    weight_ptr,
-    bias_ptr,
-    numbers_ptr,
-    y_ptr,
-    mean_ptr,
-    rstd_ptr,
-    x_row_stride,
-    y_row_stride,
-    n_columns,
-    n_parts,
-    eps,
-    CENTERED: tl.constexpr,
-    BLOCK: tl.constexpr,
-    PARTS: tl.constexpr,
+    x_ptr, weight_ptr, bias_ptr, numbers_ptr, y_ptr, mean_ptr, rstd_ptr, x_row_stride, y_row_stride, n_columns, n_parts, eps,
+    CENTERED: tl.constexpr, BLOCK: tl.constexpr, PARTS: tl.constexpr,
 ):
     # This program writes one part of a row. The first programs take the parts read last, which may still lie in the L2 cache.
     program = tl.num_programs(0) - 1 - tl.program_id(0).to(tl.int64)

@@ -70,6 +70,4 @@ def layer_norm_reference(
     y = centered * torch.rsqrt(centered.square().mean(-1, keepdim=True) + eps)
     y = y if weight is None else y * weight
     return y if bias is None else y + bias
-
-
 # --8<-- [end:reference]

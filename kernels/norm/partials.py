@@ -41,8 +41,6 @@ def norm_partials_kernel(
     else:
         if dbias_ptr is not None:
             norm_add_columns(dbias_partials_ptr, dbias_ptr, n_partials, n_columns, ROWS, BLOCK)
-
-
 # --8<-- [end:partials]
 
 

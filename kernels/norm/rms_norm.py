@@ -65,6 +65,4 @@ def rms_norm_reference(x: torch.Tensor, weight: torch.Tensor | None = None, eps:
     eps = torch.finfo(torch.float32).eps if eps is None else eps
     y = x * torch.rsqrt(x.square().mean(-1, keepdim=True) + eps)
     return y if weight is None else y * weight
-
-
 # --8<-- [end:reference]

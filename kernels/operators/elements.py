@@ -96,7 +96,9 @@ def backward_gelu(ctx, dy):
     return dx, None if bias is None else dbias, None
 
 
-gelu_operator = operator("gelu(Tensor x, Tensor? bias, str approximate) -> Tensor", run_gelu, fake_gelu, backward_gelu, keep_gelu)
+gelu_operator = operator(
+    "gelu(Tensor x, Tensor? bias, str approximate) -> Tensor", run_gelu, fake_gelu, backward_gelu, keep_gelu
+)
 
 
 def gelu_in_graph(x, bias=None, approximate="none"):

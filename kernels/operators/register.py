@@ -54,8 +54,6 @@ def operator(
 
     torch.library.register_autograd(f"blockwise::{name}", backward or refuse, setup_context=setup, lib=LIBRARY)
     return getattr(torch.ops.blockwise, name).default
-
-
 # --8<-- [end:operator]
 
 
@@ -71,8 +69,6 @@ def operator_in_graph(function: Callable, in_graph: Callable) -> Callable:
 
     public.__module__ = "kernels"
     return public
-
-
 # --8<-- [end:recorded]
 
 

@@ -43,7 +43,9 @@ def backward_softmax(ctx, dy):
     return softmax_backward_operator(*ctx.saved_tensors, dy, ctx.dim), None
 
 
-softmax_operator = operator("softmax(Tensor x, int dim) -> Tensor", run_softmax, fake_softmax, backward_softmax, keep_softmax)
+softmax_operator = operator(
+    "softmax(Tensor x, int dim) -> Tensor", run_softmax, fake_softmax, backward_softmax, keep_softmax
+)
 
 
 def softmax_in_graph(x, dim=-1):

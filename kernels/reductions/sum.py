@@ -71,8 +71,6 @@ def sum_kernel(
             partial = tl.load(partial_ptrs, mask=parts < n_parts, other=0.0, cache_modifier=".cg")
             tl.store(y_ptr + y_offsets, tl.sum(partial, axis=1), mask=mask)
             tl.store(arrived_ptr + program, 0)
-
-
 # --8<-- [end:kernel]
 
 

@@ -43,7 +43,9 @@ class RotaryEmbedding(torch.autograd.Function):
         return dq, dk, None, None, None
 
 
-def rotary_embedding(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def rotary_embedding(
+    q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Turn queries and keys by the angles of their positions, both in one launch, out of place.
 
     The first half of a head's numbers is paired with the second half, as in Llama and its relatives; `cos` and `sin`

@@ -164,15 +164,7 @@ def rotary_embedding_plan(
 
 def rotary_embedding_launch(q, k, cos, sin, q_out, k_out, inverse):
     grid, numbers, meta = rotary_embedding_plan(
-        q.shape,
-        k.shape[1],
-        q.stride(),
-        k.stride(),
-        q_out.stride(),
-        k_out.stride(),
-        cos.shape,
-        cos.stride(),
-        sin.stride(),
-        q.element_size(),
+        q.shape, k.shape[1], q.stride(), k.stride(), q_out.stride(), k_out.stride(),
+        cos.shape, cos.stride(), sin.stride(), q.element_size(),
     )
     rotary_embedding_kernel[grid](q, k, cos, sin, q_out, k_out, *numbers, INVERSE=inverse, **meta)

@@ -53,8 +53,6 @@ def softmax_long_kernel(
         x = tl.load(x_row_ptr + columns, mask=mask, other=-float("inf"), eviction_policy="evict_first")
         y = tl.exp(x.to(tl.float32) - row_peak) / row_total
         tl.store(y_ptr + row * y_row_stride * VECTOR + columns, y, mask=mask, eviction_policy="evict_first")
-
-
 # --8<-- [end:kernel]
 
 

@@ -39,8 +39,6 @@ def softmax_short_kernel(
     numerator = tl.exp(x - tl.max(x, axis=1, keep_dims=True))  # [ROWS, BLOCK]
     y = numerator / tl.sum(numerator, axis=1, keep_dims=True)  # [ROWS, BLOCK]
     tl.store(y_ptr + rows * y_row_stride * VECTOR + columns, y, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 

@@ -34,8 +34,6 @@ def softmax_kernel(x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, BLOCK: t
     numerator = tl.exp(x - tl.max(x, axis=0))  # [BLOCK]
     y = numerator / tl.sum(numerator, axis=0)  # [BLOCK]
     tl.store(y_ptr + row * y_row_stride + columns, y, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -53,8 +51,6 @@ def softmax_backward_kernel(y_ptr, dy_ptr, dx_ptr, y_row_stride, dy_row_stride, 
     # A second load, from a cache, costs less than the registers to keep the first.
     dy = tl.load(dy_ptrs, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
     tl.store(dx_ptr + row * dx_row_stride + columns, y * (dy - dot), mask=mask)
-
-
 # --8<-- [end:backward_kernel]
 
 
@@ -65,8 +61,6 @@ def softmax_row(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     num_warps = 2 if block <= 1024 else 4 if block <= 4096 else 16 if block <= 8192 else 32
     softmax_kernel[(n_rows,)](x, y, x.stride(0), y.stride(0), n_columns, BLOCK=block, num_warps=num_warps)
     return y
-
-
 # --8<-- [end:launch]
 
 
@@ -160,8 +154,6 @@ class Softmax(torch.autograd.Function):
             # Somebody differentiates this gradient in turn: PyTorch's own operations know how.
             return y * (dy - (y * dy).sum(ctx.dim, keepdim=True)), None
         return softmax_backward(y, dy, ctx.dim), None
-
-
 # --8<-- [end:function]
 
 
@@ -207,6 +199,4 @@ def softmax_reference(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     x = x - x.amax(dim, keepdim=True)
     numerator = x.exp()
     return numerator / numerator.sum(dim, keepdim=True)
-
-
 # --8<-- [end:reference]

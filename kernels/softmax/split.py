@@ -20,13 +20,17 @@ import triton.language as tl
 
 # --8<-- [start:kernel]
 @triton.jit
-def softmax_parts_kernel(x_ptr, peak_ptr, x_row_stride, n_columns, n_parts, BLOCK: tl.constexpr):
+def softmax_parts_kernel(
+    x_ptr, peak_ptr, x_row_stride, n_columns, n_parts, BLOCK: tl.constexpr
+):
     # This program reduces one part of a row, BLOCK neighboring elements.
     program = tl.program_id(0).to(tl.int64)
     row = program // n_parts
     columns = program % n_parts * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     x_ptrs = x_ptr + row * x_row_stride + columns  # [BLOCK]
-    x = tl.load(x_ptrs, mask=columns < n_columns, other=-float("inf"), eviction_policy="evict_last").to(tl.float32)
+    x = tl.load(
+        x_ptrs, mask=columns < n_columns, other=-float("inf"), eviction_policy="evict_last"
+    ).to(tl.float32)
     peak = tl.max(x, axis=0)
     # A part that is nothing but -inf must not make NaN of it: others of its row may hold more.
     shift = tl.where(peak == -float("inf"), 0.0, peak)
@@ -36,15 +40,8 @@ def softmax_parts_kernel(x_ptr, peak_ptr, x_row_stride, n_columns, n_parts, BLOC
 
 @triton.jit
 def softmax_split_kernel(
-    x_ptr,
-    peak_ptr,
-    y_ptr,
-    x_row_stride,
-    y_row_stride,
-    n_columns,
-    n_parts,
-    BLOCK: tl.constexpr,
-    PARTS: tl.constexpr,
+    x_ptr, peak_ptr, y_ptr, x_row_stride, y_row_stride, n_columns, n_parts,
+    BLOCK: tl.constexpr, PARTS: tl.constexpr,
 ):
     # This program writes one part of a row, BLOCK neighboring elements.
     program = tl.program_id(0).to(tl.int64)
@@ -58,16 +55,18 @@ def softmax_split_kernel(
     columns = program % n_parts * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns  # [BLOCK]
     x_ptrs = x_ptr + row * x_row_stride + columns  # [BLOCK]
-    x = tl.load(x_ptrs, mask=mask, other=-float("inf"), eviction_policy="evict_first").to(tl.float32)
+    x = tl.load(
+        x_ptrs, mask=mask, other=-float("inf"), eviction_policy="evict_first"
+    ).to(tl.float32)
     y = tl.exp(x - row_peak) / row_total
     tl.store(y_ptr + row * y_row_stride + columns, y, mask=mask, eviction_policy="evict_first")
-
-
 # --8<-- [end:kernel]
 
 
 @triton.jit
-def softmax_parts_backward_kernel(y_ptr, dy_ptr, dot_ptr, y_row_stride, dy_row_stride, n_columns, n_parts, BLOCK: tl.constexpr):
+def softmax_parts_backward_kernel(
+    y_ptr, dy_ptr, dot_ptr, y_row_stride, dy_row_stride, n_columns, n_parts, BLOCK: tl.constexpr
+):
     # This program reduces one part of a row, BLOCK neighboring elements.
     program = tl.program_id(0).to(tl.int64)
     row = program // n_parts
@@ -119,12 +118,14 @@ def softmax_split(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     grid = (n_rows * n_parts,)
     # Two numbers a part: first all the peaks, then all the totals.
     peaks = torch.empty(2 * grid[0], dtype=torch.float32, device=x.device)
-    softmax_parts_kernel[grid](x, peaks, x.stride(0), n_columns, n_parts, BLOCK=block, num_warps=num_warps)
+    softmax_parts_kernel[grid](
+        x, peaks, x.stride(0), n_columns, n_parts, BLOCK=block, num_warps=num_warps
+    )
     meta = {"BLOCK": block, "PARTS": triton.next_power_of_2(n_parts), "num_warps": num_warps}
-    softmax_split_kernel[grid](x, peaks, y, x.stride(0), y.stride(0), n_columns, n_parts, **meta)
+    softmax_split_kernel[grid](
+        x, peaks, y, x.stride(0), y.stride(0), n_columns, n_parts, **meta
+    )
     return y
-
-
 # --8<-- [end:launch]
 
 

@@ -21,6 +21,4 @@ def compile_only(kernel, *arguments, **options):
     if not torch.cuda.is_available():
         driver.set_active(NoGPU())
     return JITFunction(kernel.fn).warmup(*arguments, grid=(1,), **options)
-
-
 # --8<-- [end:compile_only]

@@ -56,7 +56,9 @@ def least_us(moved: int, copy_bytes: float) -> float:
 
 
 # --8<-- [start:fit]
-def programs_that_fit(registers: int, num_warps: int, shared: int, limits: dict[str, int]) -> dict[str, int]:
+def programs_that_fit(
+    registers: int, num_warps: int, shared: int, limits: dict[str, int]
+) -> dict[str, int]:
     """How many programs a multiprocessor can hold at once, by each of its limits.
 
     The least of them is the answer. Registers are handed out to whole warps, eight a
@@ -70,8 +72,6 @@ def programs_that_fit(registers: int, num_warps: int, shared: int, limits: dict[
         "threads": limits["threads"] // (32 * num_warps),
         "programs": limits["programs"],
     }
-
-
 # --8<-- [end:fit]
 
 

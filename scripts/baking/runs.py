@@ -115,7 +115,9 @@ class Runs:
 
 def ended_well(command: list[str], folder: str, variables: dict[str, str]) -> str:
     """What a command prints; an error with its last words where it fails."""
-    result = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=profile.LIMIT_SECONDS)
+    result = subprocess.run(
+        command, cwd=folder, env=variables, capture_output=True, text=True, timeout=profile.LIMIT_SECONDS
+    )
     if result.returncode != 0:
         raise RuntimeError(f"ended with status {result.returncode}\n" + (result.stderr or result.stdout).strip()[-2000:])
     return result.stdout

@@ -1,6 +1,6 @@
 """Which addresses a load or store of the compiled text asks for: its integer arithmetic, done for one program.
 
-lanes = addresses(ttgir, "tt.load", {"stride": 8})     offsets from the pointer argument, in elements, lane by lane
+    lanes = addresses(ttgir, "tt.load", {"stride": 8})     offsets from the pointer argument, in elements, lane by lane
 """
 
 import re

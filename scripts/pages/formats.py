@@ -44,5 +44,4 @@ def gigabytes(value):
 def count(value):
     return f"{value:,}"
 
-
 FILTERS = (gbps, tflops, us, ms, times, percent, error, gigabytes, count)

@@ -81,3 +81,5 @@ def all_records(machine: str, baked: Path = BAKED, gates: bool = False) -> Itera
 
 def record_path(machine: str, kind: str, name: str, baked: Path = BAKED) -> Path:
     return baked / machine / FOLDERS.get(kind, kind) / f"{name}.json"
+
+

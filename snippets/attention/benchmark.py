@@ -1,5 +1,4 @@
 """Time every step of the ladder in one run, beside PyTorch's flash backend, and check every result against float64."""
-
 # needs: cuda
 # counters: one_query_head tiles_head exp2 stages_3 specialized flash
 # counters-also: everything

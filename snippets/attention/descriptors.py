@@ -1,5 +1,4 @@
 """Causal attention with tensor descriptors: where a head's keys lie is said once, and the hardware fetches tiles of them."""
-
 import os
 
 import torch
@@ -16,15 +15,8 @@ import triton.language as tl
 # --8<-- [start:kernel]
 @triton.jit
 def described_attention_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    out_ptr,
-    length,
-    factor,
-    HEAD: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, out_ptr, length, factor,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     # This program owns BLOCK_M queries of one head.
     row = (tl.num_programs(0) - 1 - tl.program_id(0)) * BLOCK_M
@@ -53,8 +45,6 @@ def described_attention_kernel(
         total = tl.dot(weights.to(v.dtype), v, total * rescale[:, None])  # [BLOCK_M, HEAD]
         m = new_m
     out_desc.store([row, 0], (total / s[:, None]).to(out_ptr.dtype.element_ty))  # nothing past the last query
-
-
 # --8<-- [end:kernel]
 
 
@@ -73,8 +63,6 @@ def described_attention(q, k, v, block_m=128, block_n=64, num_warps=8, num_stage
     options = {"num_warps": num_warps, "num_stages": num_stages}
     described_attention_kernel[grid](q, k, v, out, length, factor, **sides, **options)
     return out
-
-
 # --8<-- [end:launch]
 
 
@@ -88,5 +76,5 @@ if __name__ == "__main__":
     out = described_attention(q, k, v)
     torch.testing.assert_close(out.double(), expected, rtol=1e-2, atol=1e-3)
     print("the same as causal attention in float64, to float16's digits")
-    # > the same as causal attention in float64, to float16's digits
+    #> the same as causal attention in float64, to float16's digits
     # --8<-- [end:check]

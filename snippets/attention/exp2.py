@@ -1,5 +1,4 @@
 """Causal attention in powers of two: the scale and log2(e) are one factor, and the hardware has exp2."""
-
 import os
 
 # --8<-- [start:torch]
@@ -20,15 +19,8 @@ import triton.language as tl
 # --8<-- [start:kernel]
 @triton.jit
 def exp2_attention_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    out_ptr,
-    length,
-    factor,
-    HEAD: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, out_ptr, length, factor,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     # This program owns BLOCK_M queries of one head. Those with most to do begin first.
     row = (tl.num_programs(0) - 1 - tl.program_id(0)) * BLOCK_M
@@ -57,8 +49,6 @@ def exp2_attention_kernel(
         total = tl.dot(weights.to(v.dtype), v, total * rescale[:, None])  # [BLOCK_M, HEAD]
         m = new_m
     tl.store(out_ptr + places, total / s[:, None], mask=(rows < length)[:, None])
-
-
 # --8<-- [end:kernel]
 
 
@@ -76,5 +66,5 @@ if __name__ == "__main__":
     expected = F.scaled_dot_product_attention(*exact, is_causal=True)
     torch.testing.assert_close(out.double(), expected, rtol=1e-2, atol=1e-3)
     print("the same as causal attention in float64, to float16's digits")
-    # > the same as causal attention in float64, to float16's digits
+    #> the same as causal attention in float64, to float16's digits
     # --8<-- [end:launch]

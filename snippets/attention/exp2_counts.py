@@ -1,5 +1,4 @@
 """The two causal kernels, compiled: how many instructions of each kind the arithmetic between the products takes."""
-
 import os
 
 os.environ.pop("TRITON_INTERPRET", None)  # before triton is imported

@@ -1,5 +1,4 @@
 """What goes wrong: the sum of exponentials is rescaled, and the weighted sum of values is not."""
-
 # --8<-- [start:forgotten]
 import torch
 
@@ -24,8 +23,8 @@ for name, order in {"falling": falling, "rising": falling.flip(0)}.items():
     for rescale_values in (True, False):
         right = torch.allclose(walk(q, k[order], v[order], rescale_values), expected, atol=1e-5)
         print(f"scores {name}, values rescaled: {rescale_values}, right: {right}")
-        # > scores falling, values rescaled: True, right: True
-        # > scores falling, values rescaled: False, right: True
-        # > scores rising, values rescaled: True, right: True
-        # > scores rising, values rescaled: False, right: False
+        #> scores falling, values rescaled: True, right: True
+        #> scores falling, values rescaled: False, right: True
+        #> scores rising, values rescaled: True, right: True
+        #> scores rising, values rescaled: False, right: False
 # --8<-- [end:forgotten]

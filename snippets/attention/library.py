@@ -1,5 +1,4 @@
 """The library's attention forward: grouped heads, a window, a length that no tile divides, and documents in one row."""
-
 import os
 
 import torch
@@ -30,7 +29,7 @@ exact, seen = [x.double() for x in (q, k, v)], (ahead >= -30) & (ahead <= 0)
 expected = F.scaled_dot_product_attention(*exact, attn_mask=seen, enable_gqa=True)
 torch.testing.assert_close(out.double(), expected, rtol=1e-2, atol=1e-3)
 print("grouped heads and a window: right")
-# > grouped heads and a window: right
+#> grouped heads and a window: right
 # --8<-- [end:call]
 
 # --8<-- [start:packed]
@@ -42,5 +41,5 @@ for start, end in zip(starts.tolist(), starts.tolist()[1:], strict=False):
     expected = F.scaled_dot_product_attention(*document, is_causal=True, enable_gqa=True)
     torch.testing.assert_close(packed[start:end].double(), expected[0].transpose(0, 1), rtol=1e-2, atol=1e-3)
 print("three documents in one row: right")
-# > three documents in one row: right
+#> three documents in one row: right
 # --8<-- [end:packed]

@@ -1,5 +1,4 @@
 """The exercise's solution: attention that also leaves the logarithm of the sum of exponentials, one number a query."""
-
 import os
 
 import torch
@@ -15,7 +14,9 @@ import triton.language as tl
 
 # --8<-- [start:solution]
 @triton.jit
-def attention_lse_kernel(q_ptr, k_ptr, v_ptr, out_ptr, lse_ptr, length, scale, HEAD: tl.constexpr, BLOCK: tl.constexpr):
+def attention_lse_kernel(
+    q_ptr, k_ptr, v_ptr, out_ptr, lse_ptr, length, scale, HEAD: tl.constexpr, BLOCK: tl.constexpr
+):
     query, columns = tl.program_id(0).to(tl.int64), tl.arange(0, HEAD)
     q = tl.load(q_ptr + query * HEAD + columns).to(tl.float32)
     m, s = -float("inf"), 0.0
@@ -46,5 +47,5 @@ scores = q.double() @ k.double().T * 0.125
 torch.testing.assert_close(lse.double(), scores.logsumexp(dim=1), rtol=1e-5, atol=1e-5)
 torch.testing.assert_close(out.double(), torch.softmax(scores, dim=1) @ v.double(), rtol=1e-5, atol=1e-5)
 print("both are right")
-# > both are right
+#> both are right
 # --8<-- [end:solution]

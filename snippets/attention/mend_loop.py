@@ -1,5 +1,4 @@
 """The sketch, mended once: a program walks over all keys, and adds up what each block of them gives."""
-
 import os
 
 import torch
@@ -19,15 +18,8 @@ from kernels.tools.benchmark import keep
 # --8<-- [start:kernel]
 @triton.jit
 def mended_loop_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    out_ptr,
-    length,
-    scale,
-    HEAD: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, out_ptr, length, scale,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.arange(0, HEAD)
@@ -42,8 +34,6 @@ def mended_loop_kernel(
         weights = weights / tl.sum(weights, axis=1)[:, None]
         total = tl.dot(weights.to(v.dtype), v, total)
     tl.store(out_ptr + rows[:, None] * HEAD + columns[None, :], total)
-
-
 # --8<-- [end:kernel]
 
 
@@ -58,7 +48,7 @@ expected = F.scaled_dot_product_attention(*(x.double() for x in (q, k, v)))
 error = ((out - expected).norm() / expected.norm()).item()
 nearly = ((out / 4 - expected).norm() / expected.norm()).item()
 print(f"it is right: {error < 0.01}, divided by the four blocks: {nearly < 0.01}")
-# > it is right: False, divided by the four blocks: False
+#> it is right: False, divided by the four blocks: False
 # --8<-- [end:launch]
 print(f"relative error {error:.2f}, divided by four {nearly:.2f}")
 keep(figures={"error": round(error, 3), "divided": round(nearly, 3)})

@@ -1,5 +1,4 @@
 """The sketch, mended three times: what lies past the end is not read, takes no weight, and is not written."""
-
 import os
 
 import torch
@@ -19,15 +18,8 @@ from kernels.tools.benchmark import keep
 # --8<-- [start:kernel]
 @triton.jit
 def mended_mask_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    out_ptr,
-    length,
-    scale,
-    HEAD: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, out_ptr, length, scale,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.arange(0, HEAD)
@@ -49,8 +41,6 @@ def mended_mask_kernel(
         total = tl.dot(weights.to(v.dtype), v, total * rescale[:, None])
         m = new_m
     tl.store(out_ptr + rows[:, None] * HEAD + columns[None, :], total / s[:, None], mask=row_mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -68,8 +58,8 @@ for length in (256, 200):
     errors[length] = ((out[:length] - expected).norm() / expected.norm()).item()
     untouched = bool((out[length:] == 0).all())
     print(f"{length} tokens: it is right: {errors[length] < 0.01}, nothing written past them: {untouched}")
-    # > 256 tokens: it is right: True, nothing written past them: True
-    # > 200 tokens: it is right: True, nothing written past them: True
+    #> 256 tokens: it is right: True, nothing written past them: True
+    #> 200 tokens: it is right: True, nothing written past them: True
 # --8<-- [end:launch]
 print(errors)
 keep(figures={f"s{length}": round(error, 5) for length, error in errors.items()})

@@ -1,5 +1,4 @@
 """The sketch, mended twice: one maximum and one sum for all keys, rescaled when a block brings a larger score."""
-
 import os
 
 import torch
@@ -19,15 +18,8 @@ from kernels.tools.benchmark import keep
 # --8<-- [start:kernel]
 @triton.jit
 def mended_rescale_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    out_ptr,
-    length,
-    scale,
-    HEAD: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, out_ptr, length, scale,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.arange(0, HEAD)
@@ -47,8 +39,6 @@ def mended_rescale_kernel(
         total = tl.dot(weights.to(v.dtype), v, total * rescale[:, None])
         m = new_m
     tl.store(out_ptr + rows[:, None] * HEAD + columns[None, :], total / s[:, None])
-
-
 # --8<-- [end:kernel]
 
 
@@ -65,8 +55,8 @@ for length in (256, 200):
     expected = F.scaled_dot_product_attention(*(x.double() for x in (q, k, v)))
     errors[length] = ((out[:length] - expected).norm() / expected.norm()).item()
     print(f"{length} tokens: it is right: {errors[length] < 0.01}")
-    # > 256 tokens: it is right: True
-    # > 200 tokens: it is right: False
+    #> 256 tokens: it is right: True
+    #> 200 tokens: it is right: False
 # --8<-- [end:launch]
 print(errors)
 keep(figures={f"s{length}": round(error, 5) for length, error in errors.items()})

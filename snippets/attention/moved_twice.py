@@ -1,5 +1,4 @@
 """Two specialized kernels, compiled: where the second group of warps believes that its queries lie."""
-
 import os
 import re
 
@@ -26,6 +25,6 @@ for name, kernel in (("shared", shared_row_kernel), ("own", specialized_attentio
     moved = any(re.search(rf"{start} = arith\.addi %row\w*, %c64_i32", second) for start in starts)
     found[name] = {"lanes": "yes" if lanes else "no", "moved": "yes" if moved else "no"}
     print(f"{name}: lanes from 64 on: {lanes}, added to a row that has 64 added: {moved}")
-    # > shared: lanes from 64 on: True, added to a row that has 64 added: True
-    # > own: lanes from 64 on: True, added to a row that has 64 added: False
+    #> shared: lanes from 64 on: True, added to a row that has 64 added: True
+    #> own: lanes from 64 on: True, added to a row that has 64 added: False
 keep(figures=found)

@@ -1,5 +1,4 @@
 """Attention for one query: a walk over the keys that carries a maximum, a sum, and a weighted sum of values."""
-
 import os
 
 # --8<-- [start:torch]
@@ -41,8 +40,6 @@ def one_query_kernel(q_ptr, k_ptr, v_ptr, out_ptr, length, scale, HEAD: tl.const
         total = total * rescale + tl.sum(weights[:, None] * v, axis=0)
         m = new_m
     tl.store(out_ptr + query * HEAD + columns, total / s)
-
-
 # --8<-- [end:kernel]
 
 
@@ -58,5 +55,5 @@ if __name__ == "__main__":
     expected = F.scaled_dot_product_attention(q.double(), k.double(), v.double())
     torch.testing.assert_close(out.double(), expected, rtol=1e-5, atol=1e-6)
     print("the same as attention in float64, to float32's digits")
-    # > the same as attention in float64, to float32's digits
+    #> the same as attention in float64, to float32's digits
     # --8<-- [end:launch]

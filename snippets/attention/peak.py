@@ -1,5 +1,4 @@
 """The most memory that attention takes beyond its inputs, by PyTorch's allocator: written out, and in one kernel."""
-
 # needs: cuda
 import sys
 

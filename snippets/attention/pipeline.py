@@ -1,5 +1,4 @@
 """The kernel in powers of two with more stages: the next keys and values are on their way while these are multiplied."""
-
 import os
 
 # --8<-- [start:torch]
@@ -28,8 +27,6 @@ def staged_attention(q, k, v, num_stages, block_m=128, block_n=64, num_warps=8):
     options = {"num_warps": num_warps, "num_stages": num_stages}
     exp2_attention_kernel[grid](q, k, v, out, length, factor, **sides, **options)
     return out
-
-
 # --8<-- [end:launch]
 
 
@@ -44,5 +41,5 @@ if __name__ == "__main__":
         out = staged_attention(q, k, v, num_stages)
         torch.testing.assert_close(out.double(), expected, rtol=1e-2, atol=1e-3)
     print("any number of stages gives the same result, to float16's digits")
-    # > any number of stages gives the same result, to float16's digits
+    #> any number of stages gives the same result, to float16's digits
     # --8<-- [end:check]

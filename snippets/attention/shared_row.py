@@ -1,5 +1,4 @@
 """What goes wrong: specialized warps, and a row that the mask and the loads both count from. Half of the rows see too much."""
-
 # needs: sm_90
 import sys
 
@@ -20,16 +19,8 @@ from snippets.attention.specialized import specialized_attention, specialized_me
 # --8<-- [start:kernel]
 @triton.jit
 def shared_row_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    out_ptr,
-    length,
-    factor,
-    HEAD: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    SPECIALIZE: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, out_ptr, length, factor,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, SPECIALIZE: tl.constexpr,
 ):
     # This program owns BLOCK_M queries of one head.
     row = (tl.num_programs(0) - 1 - tl.program_id(0)) * BLOCK_M
@@ -57,8 +48,6 @@ def shared_row_kernel(
         total = tl.dot(weights.to(v.dtype), v, total * rescale[:, None])  # [BLOCK_M, HEAD]
         m = new_m
     out_desc.store([row, 0], (total / s[:, None]).to(out_ptr.dtype.element_ty))
-
-
 # --8<-- [end:kernel]
 
 
@@ -72,8 +61,6 @@ def shared_row(q, k, v, specialize):
     factor = width**-0.5 * 1.4426950408889634
     shared_row_kernel[(length // 128, heads)](q, k, v, out, length, factor, **sides, **options)
     return out
-
-
 # --8<-- [end:launch]
 
 

@@ -1,5 +1,4 @@
 """The sketch that is often shown for a first attention kernel, run and compared with attention in float64."""
-
 import os
 
 import torch
@@ -21,14 +20,8 @@ from kernels.tools.benchmark import keep
 # --8<-- [start:kernel]
 @triton.jit
 def sketch_attention_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    out_ptr,
-    scale,
-    HEAD: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, out_ptr, scale,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)  # a block of queries
     keys = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)  # and a block of keys
@@ -41,8 +34,6 @@ def sketch_attention_kernel(
     weights = weights / tl.sum(weights, axis=1)[:, None]
     out = tl.dot(weights.to(v.dtype), v)  # [BLOCK_M, HEAD]
     tl.store(out_ptr + rows[:, None] * HEAD + columns[None, :], out)
-
-
 # --8<-- [end:kernel]
 
 
@@ -57,7 +48,7 @@ exact = [x.double() for x in (q, k, v)]
 expected = F.scaled_dot_product_attention(*exact)
 error = ((out - expected).norm() / expected.norm()).item()
 print(f"it is right: {error < 0.01}, it is finite: {bool(out.isfinite().all())}")
-# > it is right: False, it is finite: True
+#> it is right: False, it is finite: True
 # --8<-- [end:launch]
 
 # --8<-- [start:diagnose]
@@ -65,7 +56,7 @@ blocks = zip(exact[1].split(64), exact[2].split(64), strict=True)
 each = torch.stack([F.scaled_dot_product_attention(exact[0], *block) for block in blocks])
 off = (out - each).abs().amin(dim=0)  # from the nearest of the four
 print(f"every number is that of one block of keys alone: {bool((off < 2e-3).all())}")
-# > every number is that of one block of keys alone: True
+#> every number is that of one block of keys alone: True
 # --8<-- [end:diagnose]
 print(f"relative error {error:.2f}")
 keep(figures={"error": round(error, 3)})

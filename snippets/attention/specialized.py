@@ -1,5 +1,4 @@
 """Specialized warps: some fetch keys and values, others multiply. One loop, asked by one word, and a mask on every tile."""
-
 import os
 
 # --8<-- [start:torch]
@@ -22,16 +21,8 @@ from kernels.tools.benchmark import keep
 # --8<-- [start:kernel]
 @triton.jit
 def specialized_attention_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    out_ptr,
-    length,
-    factor,
-    HEAD: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    SPECIALIZE: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, out_ptr, length, factor,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, SPECIALIZE: tl.constexpr,
 ):
     # This program owns BLOCK_M queries of one head.
     row = (tl.num_programs(0) - 1 - tl.program_id(0)) * BLOCK_M
@@ -59,8 +50,6 @@ def specialized_attention_kernel(
         total = tl.dot(weights.to(v.dtype), v, total * rescale[:, None])  # [BLOCK_M, HEAD]
         m = new_m
     out_desc.store([row, 0], (total / s[:, None]).to(out_ptr.dtype.element_ty))
-
-
 # --8<-- [end:kernel]
 
 
@@ -90,8 +79,6 @@ def wrong_rows(out, expected):
     """How many rows are off by more than one part in fifty, or are not numbers."""
     off = (out.double() - expected).norm(dim=-1)
     return int((~(off < 0.02 * expected.norm(dim=-1))).sum())
-
-
 # --8<-- [end:launch]
 
 
@@ -104,7 +91,7 @@ if __name__ == "__main__":
     expected = F.scaled_dot_product_attention(*exact, is_causal=True)
     out = specialized_attention(q, k, v, specialize=can_specialize())
     print("wrong rows of all:", wrong_rows(out, expected))
-    # > wrong rows of all: 0
+    #> wrong rows of all: 0
     # --8<-- [end:check]
 
     if can_specialize():

@@ -1,5 +1,4 @@
 """Specialized warps, and the masks in a loop of their own: what the compiler says, and what comes out."""
-
 # needs: sm_90
 import sys
 
@@ -37,16 +36,8 @@ def take_tile(q, k_desc, v_desc, m, s, total, rows, start, factor, BLOCK_N: tl.c
 
 @triton.jit
 def two_loops_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    out_ptr,
-    length,
-    factor,
-    HEAD: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    SPECIALIZE: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, out_ptr, length, factor,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, SPECIALIZE: tl.constexpr,
 ):
     # This program owns BLOCK_M queries of one head. BLOCK_M is a multiple of BLOCK_N.
     row = (tl.num_programs(0) - 1 - tl.program_id(0)) * BLOCK_M
@@ -65,8 +56,6 @@ def two_loops_kernel(
     for start in tl.range(row, tl.minimum(row + BLOCK_M, length), BLOCK_N, warp_specialize=SPECIALIZE):
         m, s, total = take_tile(q, k_desc, v_desc, m, s, total, rows, start, factor, BLOCK_N, True)
     out_desc.store([row, 0], (total / s[:, None]).to(out_ptr.dtype.element_ty))
-
-
 # --8<-- [end:kernel]
 
 
@@ -80,8 +69,6 @@ def two_loops(q, k, v, block_n, specialize, num_stages=2):
     factor = width**-0.5 * 1.4426950408889634
     two_loops_kernel[(length // 128, heads)](q, k, v, out, length, factor, **sides, **options)
     return out
-
-
 # --8<-- [end:launch]
 
 

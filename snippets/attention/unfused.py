@@ -1,5 +1,4 @@
 """What plain attention stores on the way, counted in bytes: of tensors that have a shape and no memory behind it."""
-
 # --8<-- [start:unfused]
 import torch
 
@@ -16,8 +15,8 @@ for length in (1024, 4096, 16384, 65536):
     out, scores, weights = attention(q, q, q)
     needed = 4 * q.nbytes  # q, k and v, and the result
     print(f"{length:6} tokens: q, k, v, out {needed / 1e6:6,.0f} MB, scores {scores.nbytes / 1e6:8,.0f} MB")
-    # >   1024 tokens: q, k, v, out     17 MB, scores       34 MB
-    # >   4096 tokens: q, k, v, out     67 MB, scores      537 MB
-    # >  16384 tokens: q, k, v, out    268 MB, scores    8,590 MB
-    # >  65536 tokens: q, k, v, out  1,074 MB, scores  137,439 MB
+    #>   1024 tokens: q, k, v, out     17 MB, scores       34 MB
+    #>   4096 tokens: q, k, v, out     67 MB, scores      537 MB
+    #>  16384 tokens: q, k, v, out    268 MB, scores    8,590 MB
+    #>  65536 tokens: q, k, v, out  1,074 MB, scores  137,439 MB
 # --8<-- [end:unfused]

@@ -1,5 +1,4 @@
 """The backward pass in one kernel, which adds dQ up in memory: right, and on a GPU never twice the same."""
-
 import os
 
 import torch
@@ -19,19 +18,8 @@ from snippets.attention_backward.exact import exact, relative_error
 # --8<-- [start:kernel]
 @triton.jit
 def one_kernel_backward_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    dout_ptr,
-    lse_ptr,
-    delta_ptr,
-    dq_ptr,
-    dk_ptr,
-    dv_ptr,
-    length,
-    scale,
-    D: tl.constexpr,
-    BLOCK: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, dout_ptr, lse_ptr, delta_ptr, dq_ptr, dk_ptr, dv_ptr, length, scale,
+    D: tl.constexpr, BLOCK: tl.constexpr,
 ):
     # This program owns BLOCK keys and values of one head, and has a share in every dQ.
     head = tl.program_id(1).to(tl.int64) * length
@@ -60,8 +48,6 @@ def one_kernel_backward_kernel(
         tl.atomic_add(dq_ptr + rows, share, mask=is_query[:, None], sem="relaxed")
     tl.store(dk_ptr + mine, dk * scale, mask=is_key[:, None])
     tl.store(dv_ptr + mine, dv, mask=is_key[:, None])
-
-
 # --8<-- [end:kernel]
 
 
@@ -73,10 +59,10 @@ def gradients_at_once(q, k, v, out, lse, dout, block=32):
     dk, dv = torch.empty_like(k), torch.empty_like(v)
     grid = (triton.cdiv(length, block), heads)
     given = (q, k, v, dout, lse, delta)
-    one_kernel_backward_kernel[grid](*given, dq, dk, dv, length, D**-0.5, D=D, BLOCK=block)
+    one_kernel_backward_kernel[grid](
+        *given, dq, dk, dv, length, D**-0.5, D=D, BLOCK=block
+    )
     return dq.to(q.dtype), dk, dv
-
-
 # --8<-- [end:launch]
 
 
@@ -87,7 +73,7 @@ out, lse, *right = exact(q, k, v, dout)
 found = gradients_at_once(q, k, v, out, lse.float(), dout)
 assert max(map(relative_error, found, right)) < 1e-3
 print("all three gradients agree with float64")
-# > all three gradients agree with float64
+#> all three gradients agree with float64
 # --8<-- [end:check]
 
 # --8<-- [start:again]
@@ -104,7 +90,7 @@ if device == "cuda":
     ours = [torch.autograd.grad(result, inputs, dout[None], retain_graph=True) for _ in range(5)]
     same = all(torch.equal(a, b) for run in ours[1:] for a, b in zip(run, ours[0], strict=True))
     print("kernels.attention, two launches:", "the same bits" if same else "other bits")
-    # --8<-- [end:again]
+# --8<-- [end:again]
     assert same and max(differ)
     furthest = max((run.float() - runs[0].float()).abs().max().item() for run in runs[1:])
     share = max(differ) / q.numel()

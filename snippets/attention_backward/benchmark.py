@@ -2,7 +2,6 @@
 
 The kernels are those of the pages with a switch for each step. All lengths are multiples of the tiles.
 """
-
 # needs: cuda
 import sys
 
@@ -33,24 +32,8 @@ def timed_delta_kernel(out_ptr, dout_ptr, delta_ptr, D: tl.constexpr, BLOCK: tl.
 
 @triton.jit
 def timed_keys_step(
-    start,
-    q_ptr,
-    dout_ptr,
-    dq_ptr,
-    limit_ptr,
-    delta_ptr,
-    keys,
-    k,
-    v,
-    dk,
-    dv,
-    scale,
-    dq_scale,
-    D: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    EXP2: tl.constexpr,
-    TURNED: tl.constexpr,
-    ATOMIC: tl.constexpr,
+    start, q_ptr, dout_ptr, dq_ptr, limit_ptr, delta_ptr, keys, k, v, dk, dv, scale, dq_scale,
+    D: tl.constexpr, BLOCK_M: tl.constexpr, EXP2: tl.constexpr, TURNED: tl.constexpr, ATOMIC: tl.constexpr,
     MASKED: tl.constexpr,
 ):
     queries = start + tl.arange(0, BLOCK_M)  # [BLOCK_M]
@@ -82,26 +65,9 @@ def timed_keys_step(
 
 @triton.jit
 def timed_keys_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    dout_ptr,
-    limit_ptr,
-    delta_ptr,
-    dq_ptr,
-    dk_ptr,
-    dv_ptr,
-    length,
-    scale,
-    out_scale,
-    D: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    SKIP: tl.constexpr,
-    EXP2: tl.constexpr,
-    EDGES: tl.constexpr,
-    TURNED: tl.constexpr,
-    ATOMIC: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, dout_ptr, limit_ptr, delta_ptr, dq_ptr, dk_ptr, dv_ptr, length, scale, out_scale,
+    D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    SKIP: tl.constexpr, EXP2: tl.constexpr, EDGES: tl.constexpr, TURNED: tl.constexpr, ATOMIC: tl.constexpr,
 ):
     # This program owns BLOCK_N keys and values of one head.
     head = tl.program_id(1).to(tl.int64) * length
@@ -118,48 +84,14 @@ def timed_keys_kernel(
         plain = tl.minimum(tl.cdiv(first + BLOCK_N - 1, BLOCK_M) * BLOCK_M, length)
     for start in tl.range(begin, plain, BLOCK_M):
         dk, dv = timed_keys_step(
-            start,
-            q_ptr,
-            dout_ptr,
-            dq_ptr,
-            limit_ptr,
-            delta_ptr,
-            keys,
-            k,
-            v,
-            dk,
-            dv,
-            scale,
-            out_scale,
-            D,
-            BLOCK_M,
-            EXP2,
-            TURNED,
-            ATOMIC,
-            True,
+            start, q_ptr, dout_ptr, dq_ptr, limit_ptr, delta_ptr, keys, k, v, dk, dv, scale, out_scale,
+            D, BLOCK_M, EXP2, TURNED, ATOMIC, True,
         )
     if EDGES:
         for start in tl.range(plain, length, BLOCK_M):
             dk, dv = timed_keys_step(
-                start,
-                q_ptr,
-                dout_ptr,
-                dq_ptr,
-                limit_ptr,
-                delta_ptr,
-                keys,
-                k,
-                v,
-                dk,
-                dv,
-                scale,
-                out_scale,
-                D,
-                BLOCK_M,
-                EXP2,
-                TURNED,
-                ATOMIC,
-                False,
+                start, q_ptr, dout_ptr, dq_ptr, limit_ptr, delta_ptr, keys, k, v, dk, dv, scale, out_scale,
+                D, BLOCK_M, EXP2, TURNED, ATOMIC, False,
             )
     tl.store(dk_ptr + mine, dk * out_scale)
     tl.store(dv_ptr + mine, dv)
@@ -167,20 +99,8 @@ def timed_keys_kernel(
 
 @triton.jit
 def timed_queries_step(
-    start,
-    k_ptr,
-    v_ptr,
-    queries,
-    q,
-    dout,
-    limit,
-    delta,
-    dq,
-    scale,
-    D: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    EXP2: tl.constexpr,
-    MASKED: tl.constexpr,
+    start, k_ptr, v_ptr, queries, q, dout, limit, delta, dq, scale,
+    D: tl.constexpr, BLOCK_N: tl.constexpr, EXP2: tl.constexpr, MASKED: tl.constexpr,
 ):
     keys = start + tl.arange(0, BLOCK_N)  # [BLOCK_N]
     rows = keys[:, None] * D + tl.arange(0, D)[None, :]  # [BLOCK_N, D]
@@ -195,22 +115,9 @@ def timed_queries_step(
 
 @triton.jit
 def timed_queries_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    dout_ptr,
-    limit_ptr,
-    delta_ptr,
-    dq_ptr,
-    length,
-    scale,
-    out_scale,
-    D: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    SKIP: tl.constexpr,
-    EXP2: tl.constexpr,
-    EDGES: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, dout_ptr, limit_ptr, delta_ptr, dq_ptr, length, scale, out_scale,
+    D: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    SKIP: tl.constexpr, EXP2: tl.constexpr, EDGES: tl.constexpr,
 ):
     # This program owns BLOCK_M queries of one head.
     head = tl.program_id(1).to(tl.int64) * length

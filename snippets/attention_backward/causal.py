@@ -1,5 +1,4 @@
 """Causal attention, backward: tiles without an open pair are not walked, and weights are powers of two."""
-
 import os
 
 # --8<-- [start:torch]
@@ -21,18 +20,8 @@ from snippets.attention_backward.exact import exact, relative_error
 # --8<-- [start:keys]
 @triton.jit
 def causal_keys_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    dout_ptr,
-    limit_ptr,
-    delta_ptr,
-    dk_ptr,
-    dv_ptr,
-    length,
-    scale,
-    D: tl.constexpr,
-    BLOCK: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, dout_ptr, limit_ptr, delta_ptr, dk_ptr, dv_ptr, length, scale,
+    D: tl.constexpr, BLOCK: tl.constexpr,
 ):
     # This program owns BLOCK keys and values of one head.
     head = tl.program_id(1).to(tl.int64) * length
@@ -60,25 +49,14 @@ def causal_keys_kernel(
         dk += tl.dot(ds.to(q.dtype).T, q)
     tl.store(dk_ptr + mine, dk * scale, mask=is_key)
     tl.store(dv_ptr + mine, dv, mask=is_key)
-
-
 # --8<-- [end:keys]
 
 
 # --8<-- [start:queries]
 @triton.jit
 def causal_queries_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    dout_ptr,
-    limit_ptr,
-    delta_ptr,
-    dq_ptr,
-    length,
-    scale,
-    D: tl.constexpr,
-    BLOCK: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, dout_ptr, limit_ptr, delta_ptr, dq_ptr, length, scale,
+    D: tl.constexpr, BLOCK: tl.constexpr,
 ):
     # This program owns BLOCK queries of one head.
     head = tl.program_id(1).to(tl.int64) * length
@@ -103,8 +81,6 @@ def causal_queries_kernel(
         ds = p * (tl.dot(dout, v.T) - delta[:, None])
         dq += tl.dot(ds.to(k.dtype), k)
     tl.store(dq_ptr + mine, dq * scale, mask=is_query[:, None])
-
-
 # --8<-- [end:queries]
 
 
@@ -121,8 +97,6 @@ def causal_gradients(q, k, v, out, lse, dout, block=32):
     causal_keys_kernel[grid](*given, dk, dv, *sizes, D=D, BLOCK=block)
     causal_queries_kernel[grid](*given, dq, *sizes, D=D, BLOCK=block)
     return dq, dk, dv
-
-
 # --8<-- [end:launch]
 
 
@@ -136,5 +110,5 @@ assert max(map(relative_error, found, right)) < 1e-3
 tiles = triton.cdiv(100, 32)
 walked = sum(tiles - i for i in range(tiles))
 print(f"right, with {walked} of {tiles * tiles} tiles walked by each kernel")
-# > right, with 10 of 16 tiles walked by each kernel
+#> right, with 10 of 16 tiles walked by each kernel
 # --8<-- [end:check]

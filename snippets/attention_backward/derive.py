@@ -31,7 +31,7 @@ for tile in torch.arange(L).split(2):
 for name, found, right in zip("qkv", (dq, dk, dv), expected, strict=True):
     torch.testing.assert_close(found, right)
     print(f"d{name}: as autograd has it")
-    # > dq: as autograd has it
-    # > dk: as autograd has it
-    # > dv: as autograd has it
+    #> dq: as autograd has it
+    #> dk: as autograd has it
+    #> dv: as autograd has it
 # --8<-- [end:backward]

@@ -18,8 +18,6 @@ def exact(q, k, v, dout, is_causal=False):
 
 def relative_error(found, right):
     return ((found.double() - right).norm() / right.norm()).item()
-
-
 # --8<-- [end:exact]
 
 

@@ -1,5 +1,4 @@
 """The library's way back: shared heads, a window and a gradient of the log-sum-exp, held against float64."""
-
 import os
 
 import torch
@@ -40,5 +39,5 @@ for ours, once_more, exact in zip(found, again, right, strict=True):
     torch.testing.assert_close(ours.double(), exact, rtol=1e-4, atol=1e-4)
     assert torch.equal(ours, once_more)
 print("as in float64, and to the last bit as the first time")
-# > as in float64, and to the last bit as the first time
+#> as in float64, and to the last bit as the first time
 # --8<-- [end:check]

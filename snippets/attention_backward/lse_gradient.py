@@ -24,5 +24,5 @@ with torch.no_grad():
 for ours, right in zip(found, expected, strict=True):
     torch.testing.assert_close(ours, right)
 print("all three gradients, with one of the log-sum-exp coming in")
-# > all three gradients, with one of the log-sum-exp coming in
+#> all three gradients, with one of the log-sum-exp coming in
 # --8<-- [end:lse_gradient]

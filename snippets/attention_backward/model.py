@@ -1,5 +1,4 @@
 """A small GPT trained on PyTorch's own source, with PyTorch's attention and with kernels.attention, eagerly and compiled."""
-
 # needs: cuda
 import os
 import sys
@@ -55,8 +54,6 @@ class Model(torch.nn.Module):
 
     def forward(self, tokens):
         return self.body(self.embed(tokens) + self.place)
-
-
 # --8<-- [end:model]
 
 
@@ -90,8 +87,6 @@ def train(attend, compiled=False, steps=250):
         rising.step()
         losses.append(loss.detach())
     return torch.stack(losses).double().cpu()
-
-
 # --8<-- [end:train]
 
 

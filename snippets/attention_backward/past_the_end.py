@@ -1,5 +1,4 @@
 """What goes wrong behind the last key: it was loaded as zero, and its weight is not."""
-
 import os
 
 import torch
@@ -14,7 +13,9 @@ import triton.language as tl
 
 # --8<-- [start:past]
 @triton.jit
-def past_the_end_kernel(q_ptr, k_ptr, lse_ptr, dq_ptr, length, MASK: tl.constexpr, SIDE: tl.constexpr):
+def past_the_end_kernel(
+    q_ptr, k_ptr, lse_ptr, dq_ptr, length, MASK: tl.constexpr, SIDE: tl.constexpr
+):
     side = tl.arange(0, SIDE)
     is_key = side < length
     rows = side[:, None] * SIDE + side[None, :]
@@ -38,8 +39,8 @@ for fits in (-0.25, -2.0):  # every query fits every key badly, then very badly
     for mask in (False, True):
         past_the_end_kernel[(1,)](q, k, lse, dq, length, MASK=mask, SIDE=side)
         print(f"lse {lse[0]:.1f}, {'masked' if mask else 'as it is'}: {dq[0, 0]:.2f}")
-        # > lse -1.7, as it is: 1.00
-        # > lse -1.7, masked: 1.00
-        # > lse -29.7, as it is: nan
-        # > lse -29.7, masked: 1.00
+        #> lse -1.7, as it is: 1.00
+        #> lse -1.7, masked: 1.00
+        #> lse -29.7, as it is: nan
+        #> lse -29.7, masked: 1.00
 # --8<-- [end:past]

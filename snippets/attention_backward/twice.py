@@ -1,5 +1,4 @@
 """The gradient of attention's gradient: refused with a word, and what to call in its place."""
-
 import os
 
 # --8<-- [start:torch]
@@ -29,17 +28,17 @@ try:
     penalized(attention, q, k, v)
 except NotImplementedError as error:
     print(str(error).partition(";")[0])
-    # > the gradient of attention cannot be differentiated again
+    #> the gradient of attention cannot be differentiated again
 
 try:
     penalized(torch.nn.functional.scaled_dot_product_attention, q, k, v)
 except RuntimeError as error:
     print("PyTorch's own:", "is not implemented" in str(error))
-    # > PyTorch's own: True
+    #> PyTorch's own: True
 
 found = penalized(attention_reference, q, k, v)
 right = penalized(attention_reference, *(x.detach().double().requires_grad_() for x in (q, k, v)))
 assert (found - right).norm() < 1e-4 * right.norm()
 print("attention_reference agrees with itself in float64")
-# > attention_reference agrees with itself in float64
+#> attention_reference agrees with itself in float64
 # --8<-- [end:twice]

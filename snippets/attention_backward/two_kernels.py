@@ -1,5 +1,4 @@
 """The smallest backward pass: one kernel owns keys and walks over queries, one owns queries and walks over keys."""
-
 import os
 
 import torch
@@ -18,18 +17,8 @@ import triton.language as tl
 # --8<-- [start:keys]
 @triton.jit
 def keys_gradient_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    dout_ptr,
-    lse_ptr,
-    delta_ptr,
-    dk_ptr,
-    dv_ptr,
-    length,
-    scale,
-    D: tl.constexpr,
-    BLOCK: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, dout_ptr, lse_ptr, delta_ptr, dk_ptr, dv_ptr, length, scale,
+    D: tl.constexpr, BLOCK: tl.constexpr,
 ):
     # This program owns BLOCK keys and values of one head.
     head = tl.program_id(1).to(tl.int64) * length
@@ -56,25 +45,14 @@ def keys_gradient_kernel(
         dk += tl.dot(ds.to(q.dtype).T, q)
     tl.store(dk_ptr + mine, dk * scale, mask=is_key)
     tl.store(dv_ptr + mine, dv, mask=is_key)
-
-
 # --8<-- [end:keys]
 
 
 # --8<-- [start:queries]
 @triton.jit
 def queries_gradient_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    dout_ptr,
-    lse_ptr,
-    delta_ptr,
-    dq_ptr,
-    length,
-    scale,
-    D: tl.constexpr,
-    BLOCK: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, dout_ptr, lse_ptr, delta_ptr, dq_ptr, length, scale,
+    D: tl.constexpr, BLOCK: tl.constexpr,
 ):
     # This program owns BLOCK queries of one head.
     head = tl.program_id(1).to(tl.int64) * length
@@ -98,8 +76,6 @@ def queries_gradient_kernel(
         ds = p * (tl.dot(dout, v.T) - delta[:, None])
         dq += tl.dot(ds.to(k.dtype), k)
     tl.store(dq_ptr + mine, dq * scale, mask=is_query[:, None])
-
-
 # --8<-- [end:queries]
 
 
@@ -115,8 +91,6 @@ def gradients(q, k, v, out, lse, dout, block=32):
     keys_gradient_kernel[grid](*given, dk, dv, *sizes, D=D, BLOCK=block)
     queries_gradient_kernel[grid](*given, dq, *sizes, D=D, BLOCK=block)
     return dq, dk, dv
-
-
 # --8<-- [end:launch]
 
 
@@ -132,5 +106,5 @@ out, lse = exact_out.detach().half(), scores.detach().logsumexp(-1).float()
 for found, right in zip(gradients(q, k, v, out, lse, dout), exact_gradients, strict=True):
     assert (found - right).norm() < 1e-3 * right.norm()
 print("all three gradients agree with float64")
-# > all three gradients agree with float64
+#> all three gradients agree with float64
 # --8<-- [end:check]

@@ -1,5 +1,4 @@
 """Time a decode step: one program a head, split and joined, PyTorch's attention and the library's, beside a copy's rate."""
-
 # needs: cuda
 import sys
 
@@ -18,17 +17,8 @@ from kernels.tools.benchmark import Benchmark
 
 @triton.jit
 def timed_part_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    part_ptr,
-    lse_ptr,
-    length,
-    part_length,
-    group,
-    scale,
-    D: tl.constexpr,
-    BLOCK: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, part_ptr, lse_ptr, length, part_length, group, scale,
+    D: tl.constexpr, BLOCK: tl.constexpr,
 ):
     # This program owns part_length of the keys that one head's query sees.
     head, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)

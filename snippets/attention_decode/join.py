@@ -15,5 +15,5 @@ shares = torch.softmax(torch.stack(lses), dim=0)  # each part's share of all wei
 joined = shares @ torch.stack(outs)
 torch.testing.assert_close(joined, torch.softmax(k @ q, dim=0) @ v)
 print("joined, the parts are the whole")
-# > joined, the parts are the whole
+#> joined, the parts are the whole
 # --8<-- [end:join]

@@ -1,5 +1,4 @@
 """A decode step: one query a head over many keys, shared out among programs and joined in a second launch."""
-
 # counters: one split blockwise
 import os
 import sys
@@ -24,17 +23,8 @@ from kernels.tools.benchmark import keep
 # --8<-- [start:part]
 @triton.jit
 def decode_part_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    part_ptr,
-    lse_ptr,
-    length,
-    part_length,
-    group,
-    scale,
-    D: tl.constexpr,
-    BLOCK: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, part_ptr, lse_ptr, length, part_length, group, scale,
+    D: tl.constexpr, BLOCK: tl.constexpr,
 ):
     # This program owns part_length of the keys that one head's query sees.
     head, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
@@ -61,14 +51,14 @@ def decode_part_kernel(
     place = head * tl.num_programs(1) + part
     tl.store(part_ptr + place * D + columns, out / total)
     tl.store(lse_ptr + place, peak + tl.log(total))
-
-
 # --8<-- [end:part]
 
 
 # --8<-- [start:join]
 @triton.jit
-def decode_join_kernel(part_ptr, lse_ptr, out_ptr, n_parts, D: tl.constexpr, PARTS: tl.constexpr):
+def decode_join_kernel(
+    part_ptr, lse_ptr, out_ptr, n_parts, D: tl.constexpr, PARTS: tl.constexpr
+):
     # This program owns one head's query.
     head = tl.program_id(0).to(tl.int64)
     columns, parts = tl.arange(0, D), tl.arange(0, PARTS)
@@ -79,8 +69,6 @@ def decode_join_kernel(part_ptr, lse_ptr, out_ptr, n_parts, D: tl.constexpr, PAR
     out = tl.load(part_ptr + at[:, None] * D + columns[None, :], mask=mask[:, None], other=0.0)
     out = tl.sum(out * shares[:, None], axis=0) / tl.sum(shares, axis=0)  # [D]
     tl.store(out_ptr + head * D + columns, out)
-
-
 # --8<-- [end:join]
 
 
@@ -95,12 +83,12 @@ def decode(q, k, v, parts):
     lse = torch.empty(batch * heads, parts, device=q.device)
     out = torch.empty_like(q)
     given = (length, part_length, group, D**-0.5)
-    decode_part_kernel[(batch * heads, parts)](q, k, v, part, lse, *given, D=D, BLOCK=64)
+    decode_part_kernel[(batch * heads, parts)](
+        q, k, v, part, lse, *given, D=D, BLOCK=64
+    )
     sizes = {"D": D, "PARTS": triton.next_power_of_2(parts)}
     decode_join_kernel[(batch * heads,)](part, lse, out, parts, **sizes)
     return out
-
-
 # --8<-- [end:launch]
 
 
@@ -112,7 +100,7 @@ right = torch.nn.functional.scaled_dot_product_attention(q, k, v, enable_gqa=Tru
 for parts in (1, 3, 16):
     torch.testing.assert_close(decode(q, k, v, parts), right)
 print("the same in 1, 3 or 16 parts")
-# > the same in 1, 3 or 16 parts
+#> the same in 1, 3 or 16 parts
 # --8<-- [end:check]
 
 if device == "cuda":

@@ -1,5 +1,4 @@
 """Time the gradients of kernels.attention beside cuDNN, PyTorch's flash attention and compiled FlexAttention."""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """Time one query a sequence over many keys, beside its peers and beside a device copy that moves as many bytes."""
-
 # needs: cuda
 import statistics
 import sys

@@ -1,5 +1,4 @@
 """Time kernels.attention forward beside cuDNN, PyTorch's flash attention, compiled FlexAttention and the tutorial's method."""
-
 # needs: cuda
 import sys
 

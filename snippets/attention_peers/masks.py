@@ -1,5 +1,4 @@
 """Time sliding windows and packed documents beside compiled FlexAttention and PyTorch's flash attention."""
-
 # needs: cuda
 import inspect
 import random

@@ -1,5 +1,4 @@
 """The peak memory of attention and its gradient, beyond the inputs: ours, the peers', and with the scores in memory."""
-
 # needs: cuda
 import gc
 import sys

@@ -30,7 +30,9 @@ def causal_mask(batch, head, query, key):
 def by_backend(backend, is_causal, enable_gqa=False):
     def run(q, k, v):
         with sdpa_kernel([backend]):
-            return F.scaled_dot_product_attention(q, k, v, is_causal=is_causal, enable_gqa=enable_gqa)
+            return F.scaled_dot_product_attention(
+                q, k, v, is_causal=is_causal, enable_gqa=enable_gqa
+            )
 
     return run
 

@@ -51,7 +51,9 @@ def two_stage_attention_kernel(
     total = tl.zeros([BLOCK_M], tl.float32)
     peak = tl.full([BLOCK_M], -float("inf"), tl.float32)
     plain = first if CAUSAL else length
-    acc, total, peak = stage_of_keys(queries, k, v, acc, total, peak, rows, base, 0, plain, scale, False, BLOCK_N)
+    acc, total, peak = stage_of_keys(
+        queries, k, v, acc, total, peak, rows, base, 0, plain, scale, False, BLOCK_N
+    )
     if CAUSAL:
         acc, total, peak = stage_of_keys(
             queries, k, v, acc, total, peak, rows, base, first, first + BLOCK_M, scale, True, BLOCK_N

@@ -1,5 +1,4 @@
 """A last tile that is shorter than the others: the keys that are not there score zero, and zero is not minus infinity."""
-
 import os
 
 import torch
@@ -16,15 +15,8 @@ import triton.language as tl
 # --8<-- [start:kernel]
 @triton.jit
 def tail_attention_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    out_ptr,
-    length,
-    HEAD: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    MASK_SCORES: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, out_ptr, length,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, MASK_SCORES: tl.constexpr,
 ):
     rows, columns = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M), tl.arange(0, HEAD)
     places = rows.to(tl.int64)[:, None] * HEAD + columns[None, :]
@@ -46,8 +38,6 @@ def tail_attention_kernel(
         total = tl.dot(weights.to(v.dtype), v, total * rescale[:, None])
         m = new_m
     tl.store(out_ptr + places, total / s[:, None], mask=(rows < length)[:, None])
-
-
 # --8<-- [end:kernel]
 
 
@@ -61,8 +51,8 @@ for length in (128, 150):
         grid = (triton.cdiv(length, 64),)
         tail_attention_kernel[grid](q, ones, ones, out, length, 64, 64, 64, mask_scores)
         print(f"{length} keys, scores masked: {str(mask_scores):5}  {out.min():.4f} to {out.max():.4f}")
-        # > 128 keys, scores masked: True   1.0000 to 1.0000
-        # > 128 keys, scores masked: False  1.0000 to 1.0000
-        # > 150 keys, scores masked: True   1.0000 to 1.0000
-        # > 150 keys, scores masked: False  0.7812 to 0.7812
+        #> 128 keys, scores masked: True   1.0000 to 1.0000
+        #> 128 keys, scores masked: False  1.0000 to 1.0000
+        #> 150 keys, scores masked: True   1.0000 to 1.0000
+        #> 150 keys, scores masked: False  0.7812 to 0.7812
 # --8<-- [end:tail]

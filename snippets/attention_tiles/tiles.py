@@ -1,5 +1,4 @@
 """Attention for a tile of queries: each key that is loaded meets all of them, and both products are tl.dot."""
-
 import os
 
 # --8<-- [start:torch]
@@ -20,15 +19,8 @@ import triton.language as tl
 # --8<-- [start:kernel]
 @triton.jit
 def query_tile_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    out_ptr,
-    length,
-    scale,
-    HEAD: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, out_ptr, length, scale,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     # This program owns BLOCK_M queries of one head.
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
@@ -54,8 +46,6 @@ def query_tile_kernel(
         total = tl.dot(weights.to(v.dtype), v, total * rescale[:, None])  # [BLOCK_M, HEAD]
         m = new_m
     tl.store(out_ptr + places, total / s[:, None], mask=(rows < length)[:, None])
-
-
 # --8<-- [end:kernel]
 
 
@@ -71,5 +61,5 @@ if __name__ == "__main__":
     expected = F.scaled_dot_product_attention(q.double(), k.double(), v.double())
     torch.testing.assert_close(out.double(), expected, rtol=1e-2, atol=1e-3)
     print("the same as attention in float64, to float16's digits")
-    # > the same as attention in float64, to float16's digits
+    #> the same as attention in float64, to float16's digits
     # --8<-- [end:launch]

@@ -1,5 +1,4 @@
 """The exercise's solution: a causal window, in which a query sees only the last keys before it."""
-
 import os
 
 import torch
@@ -17,16 +16,8 @@ import triton.language as tl
 # --8<-- [start:solution]
 @triton.jit
 def window_attention_kernel(
-    q_ptr,
-    k_ptr,
-    v_ptr,
-    out_ptr,
-    length,
-    window,
-    scale,
-    HEAD: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    q_ptr, k_ptr, v_ptr, out_ptr, length, window, scale,
+    HEAD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     row = tl.program_id(0) * BLOCK_M
     rows, columns = row + tl.arange(0, BLOCK_M), tl.arange(0, HEAD)
@@ -65,5 +56,5 @@ exact, seen = [x.double() for x in (q, k, v)], (behind >= 0) & (behind < 20)
 expected = F.scaled_dot_product_attention(*exact, attn_mask=seen)
 torch.testing.assert_close(out.double(), expected, rtol=1e-2, atol=1e-3)
 print("a window of 20 keys is right")
-# > a window of 20 keys is right
+#> a window of 20 keys is right
 # --8<-- [end:solution]

@@ -1,5 +1,4 @@
 """Under autocast PyTorch chooses the dtype of its own operations. A Function of yours has to say what it wants."""
-
 import os
 
 # --8<-- [start:torch]
@@ -36,11 +35,11 @@ x = torch.randn(4, 16, device=device)
 with torch.autocast(device, dtype=torch.bfloat16):
     scores = layer(x)
     print("the layer's result:", scores.dtype)
-    # > the layer's result: torch.bfloat16
+    #> the layer's result: torch.bfloat16
     if device == "cuda":  # for the CPU, PyTorch's list is another
         print("torch.softmax of it:", torch.softmax(scores, dim=-1).dtype)
     print("kernels.softmax of it:", softmax(scores).dtype)
-    # > kernels.softmax of it: torch.bfloat16
+    #> kernels.softmax of it: torch.bfloat16
     print("with custom_fwd:", InFloat32.apply(scores).dtype)
-    # > with custom_fwd: torch.float32
+    #> with custom_fwd: torch.float32
 # --8<-- [end:autocast]

@@ -13,5 +13,5 @@ torch.testing.assert_close(jacobian, by_pytorch)
 dx = y * (dy - (y * dy).sum())  # nothing larger than a row
 torch.testing.assert_close(dx, jacobian @ dy)
 print("the row formula agrees with the matrix")
-# > the row formula agrees with the matrix
+#> the row formula agrees with the matrix
 # --8<-- [end:derive]

@@ -1,5 +1,4 @@
 """gradcheck on a kernel that knows no float64, and on one with a mistake planted in its backward pass."""
-
 import os
 
 # --8<-- [start:torch]
@@ -24,7 +23,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(3, 7, device=device, requires_grad=True)
 in_float32 = {"eps": 1e-2, "atol": 1e-3, "rtol": 1e-2}
 print(gradcheck(softmax, x, **in_float32))
-# > True
+#> True
 
 
 class Forgetful(torch.autograd.Function):
@@ -41,7 +40,7 @@ class Forgetful(torch.autograd.Function):
 
 
 print(gradcheck(Forgetful.apply, x, **in_float32, raise_exception=False))
-# > False
+#> False
 print(gradcheck(softmax, x, eps=1e-6, raise_exception=False))  # meant for float64
-# > False
+#> False
 # --8<-- [end:gradcheck]

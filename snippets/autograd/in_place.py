@@ -1,5 +1,4 @@
 """What autograd notices when a tensor that it keeps is overwritten, and what it cannot notice."""
-
 import os
 
 # --8<-- [start:torch]
@@ -30,9 +29,9 @@ def complaint(action):
 y = softmax(x)
 y += 1  # the backward pass needs y as it was
 print(complaint(lambda: torch.autograd.grad((y * weights).sum(), x)))
-# > variables needed for gradient computation has been modified by an inplace operation
+#> variables needed for gradient computation has been modified by an inplace operation
 print(complaint(lambda: x.add_(1)))
-# > a leaf Variable that requires grad is being used in an in-place operation.
+#> a leaf Variable that requires grad is being used in an in-place operation.
 # --8<-- [end:noticed]
 
 # --8<-- [start:unnoticed]
@@ -44,13 +43,13 @@ loss = (y * weights).sum()
 add_kernel[(1,)](y, ones, y, 32, BLOCK=32)  # writes into y, and says so to nobody
 (wrong,) = torch.autograd.grad(loss, x)
 print("right:", torch.allclose(wrong, right, atol=1e-6))
-# > right: False
+#> right: False
 
 y = softmax(x)
 loss = (y * weights).sum()
 add_kernel[(1,)](y, ones, y, 32, BLOCK=32)
 torch.autograd.graph.increment_version(y)  # now it is said
 print(complaint(lambda: torch.autograd.grad(loss, x)))
-# > variables needed for gradient computation has been modified by an inplace operation
+#> variables needed for gradient computation has been modified by an inplace operation
 # --8<-- [end:unnoticed]
 assert not torch.allclose(wrong, right, atol=1e-6)

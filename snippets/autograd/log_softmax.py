@@ -1,5 +1,4 @@
 """The exercise's solution: log-softmax with its gradient, which needs the result and the row's sum of dy."""
-
 import os
 
 import torch
@@ -60,5 +59,5 @@ dy = torch.randn(300, 20, device=device).T
 (theirs,) = torch.autograd.grad(torch.log_softmax(x, dim=-1), x, dy)
 torch.testing.assert_close(ours, theirs)
 print("the gradients agree")
-# > the gradients agree
+#> the gradients agree
 # --8<-- [end:log_softmax]

@@ -1,5 +1,4 @@
 """A forward kernel, a backward kernel, and the class that tells PyTorch that they belong together."""
-
 import os
 
 import torch
@@ -39,8 +38,6 @@ def row_gradient(y, dy):
     block = triton.next_power_of_2(columns)
     row_gradient_kernel[(rows,)](y, dy, dx, columns, BLOCK=block)
     return dx
-
-
 # --8<-- [end:kernel]
 
 
@@ -60,8 +57,6 @@ class RowSoftmax(torch.autograd.Function):
 
 def row_softmax(x):
     return RowSoftmax.apply(x.contiguous())
-
-
 # --8<-- [end:function]
 
 
@@ -73,7 +68,7 @@ weights = torch.randn(8, 300, device=device)
 (theirs,) = torch.autograd.grad((torch.softmax(x, dim=-1) * weights).sum(), x)
 torch.testing.assert_close(ours, theirs)
 print("recorded as:", type(row_softmax(x).grad_fn).__name__)
-# > recorded as: RowSoftmaxBackward
+#> recorded as: RowSoftmaxBackward
 # --8<-- [end:use]
 
 import warnings
@@ -95,9 +90,9 @@ class Forgetful(RowSoftmax):
 small = torch.randn(3, 7, device=device, requires_grad=True)
 in_float32 = {"eps": 1e-2, "atol": 1e-3, "rtol": 1e-2, "raise_exception": False}
 print("the pair:", gradcheck(row_softmax, small, **in_float32))
-# > the pair: True
+#> the pair: True
 print("a term missing:", gradcheck(Forgetful.apply, small, **in_float32))
-# > a term missing: False
+#> a term missing: False
 # --8<-- [end:check]
 
 
@@ -110,10 +105,10 @@ class Trusting(RowSoftmax):
 
 
 print("gradcheck:", gradcheck(Trusting.apply, small, **in_float32))
-# > gradcheck: True
+#> gradcheck: True
 turned = weights.T.contiguous()
 (ours,) = torch.autograd.grad((Trusting.apply(x).T * turned).sum(), x)
 print("behind a transpose:", torch.allclose(ours, theirs, atol=1e-6))
-# > behind a transpose: False
+#> behind a transpose: False
 # --8<-- [end:trusting]
 assert not torch.allclose(ours, theirs, atol=1e-6)

@@ -1,5 +1,4 @@
 """What the questions of the lesson ask, asked of PyTorch: each line is the answer to one."""
-
 import torch
 
 x = torch.randn(6, dtype=torch.float64, requires_grad=True)

@@ -1,5 +1,4 @@
 """Save or recompute: a softmax backward that takes x, and works out y again, beside one that takes y."""
-
 import os
 
 import torch
@@ -45,7 +44,7 @@ y = torch.softmax(x, dim=-1)
 expected = y * (dy - (y * dy).sum(-1, keepdim=True))
 torch.testing.assert_close(recomputing_backward(x, dy), expected)
 print("from x alone: the same gradient")
-# > from x alone: the same gradient
+#> from x alone: the same gradient
 # --8<-- [end:recompute]
 
 if device == "cuda":

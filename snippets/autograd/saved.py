@@ -1,5 +1,4 @@
 """How many matrices does a function keep for its backward pass?"""
-
 import os
 
 # --8<-- [start:torch]
@@ -31,7 +30,7 @@ def kept(function, x):
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(8, 300, device=device, requires_grad=True)
 print(f"three lines of PyTorch: {kept(softmax_reference, x):.2f} matrices")
-# > three lines of PyTorch: 2.01 matrices
+#> three lines of PyTorch: 2.01 matrices
 print(f"kernels.softmax: {kept(softmax, x):.2f}")
-# > kernels.softmax: 1.00
+#> kernels.softmax: 1.00
 # --8<-- [end:saved]

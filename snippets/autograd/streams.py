@@ -1,5 +1,4 @@
 """The wrong stream and the wrong device."""
-
 # needs: cuda
 import sys
 

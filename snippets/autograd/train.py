@@ -1,5 +1,4 @@
 """The pattern with x * exp(-|x|) in it and, on a GPU, a small transformer that is trained with it and with kernels.softmax."""
-
 import os
 
 # --8<-- [start:torch]
@@ -59,8 +58,6 @@ class Wave(torch.autograd.Function):
 
 def wave(x):
     return Wave.apply(x.contiguous())
-
-
 # --8<-- [end:second_op]
 
 
@@ -77,7 +74,7 @@ torch.testing.assert_close(wave(x), wave_reference(x))
 (theirs,) = torch.autograd.grad(wave_reference(x), x, dy)
 torch.testing.assert_close(ours, theirs)
 print("value and gradient agree")
-# > value and gradient agree
+#> value and gradient agree
 # --8<-- [end:check]
 
 
@@ -113,8 +110,6 @@ class Model(torch.nn.Module):
 
     def forward(self, tokens):
         return self.body(self.embed(tokens) + self.place)
-
-
 # --8<-- [end:model]
 
 
@@ -150,8 +145,6 @@ def train(softmax, wave, texts, dtype=torch.float32):
 
 def plain_softmax(x):
     return torch.softmax(x, dim=-1)
-
-
 # --8<-- [end:train]
 
 # --8<-- [start:run]

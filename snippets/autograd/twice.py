@@ -1,5 +1,4 @@
 """Differentiating twice: what a backward kernel loses in silence, and what once_differentiable does not see."""
-
 import os
 
 # --8<-- [start:torch]
@@ -51,13 +50,13 @@ for name, function in ways.items():
     found = second(function, x, weights)
     right = torch.allclose(found, expected, atol=1e-5)
     print(f"{name}: {'right' if right else 'wrong'}")
-    # > kernel alone: wrong
-    # > once_differentiable: wrong
-    # > softmax: right
+    #> kernel alone: wrong
+    #> once_differentiable: wrong
+    #> softmax: right
 
 try:
     second(Once.apply, x, weights.requires_grad_())
 except RuntimeError as error:
     print(str(error).split(" a function")[0])
-    # > trying to differentiate twice
+    #> trying to differentiate twice
 # --8<-- [end:twice]

@@ -1,5 +1,4 @@
 """What tuning costs: seconds to compile and to time, launches of the first call, and the look-up of every later call."""
-
 # needs: cuda
 import sys
 
@@ -25,7 +24,9 @@ launches = 0
 
 
 @triton.jit
-def costly_product_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+def costly_product_kernel(
+    a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
+):
     # This program owns one tile of c; the blocks divide the sizes.
     tile = tl.program_id(0).to(tl.int64)
     n_columns = tl.cdiv(N, BLOCK_N)

@@ -1,5 +1,4 @@
 """A kernel that is tuned when it is called: when a search happens, and what is kept of it."""
-
 import os
 
 import torch
@@ -52,8 +51,6 @@ def scale(x, factor):
 
     tuned_scale[grid](x, y, n, factor)
     return y
-
-
 # --8<-- [end:kernel]
 
 
@@ -69,11 +66,11 @@ for what, given, factor in [
 ]:
     assert torch.equal(scale(given, factor), given * factor)
     print(f"{what:15} searches so far: {len(tuned_scale.cache)}")
-    # > first call      searches so far: 1
-    # > the same again  searches so far: 1
-    # > another factor  searches so far: 1
-    # > half as long    searches so far: 2
-    # > in float16      searches so far: 3
+    #> first call      searches so far: 1
+    #> the same again  searches so far: 1
+    #> another factor  searches so far: 1
+    #> half as long    searches so far: 2
+    #> in float16      searches so far: 3
 print(list(tuned_scale.cache)[-1])
-# > (10000, 'torch.float16', 'torch.float16')
+#> (10000, 'torch.float16', 'torch.float16')
 # --8<-- [end:calls]

@@ -1,5 +1,4 @@
 """What of a choice outlives the process: two processes in each of four settings, one folder a setting."""
-
 # needs: cuda
 import sys
 
@@ -19,7 +18,7 @@ from pathlib import Path
 
 from kernels.tools.benchmark import keep
 
-CHILD = """
+CHILD = '''
 import sys
 import torch
 import triton
@@ -41,7 +40,7 @@ x = torch.randn(2**24, device="cuda")
 y = torch.empty_like(x)
 kept_double_kernel[lambda meta: (triton.cdiv(2**24, meta["BLOCK"]),)](x, y, 2**24)
 assert torch.equal(y, 2 * x)
-"""
+'''
 
 # Of each setting: its name in the record, and what the child is told.
 SETTINGS = {

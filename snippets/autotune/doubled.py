@@ -1,5 +1,4 @@
 """A kernel that changes its input, tuned: every trial changes it too, unless the tuner is told what to put back."""
-
 import os
 import time
 
@@ -37,6 +36,6 @@ for cure in ({}, {"restore_value": ["x_ptr"]}):
     x = torch.ones(64, device=device)
     tuned[lambda meta: (64 // meta["BLOCK"],)](x)
     print(f"{cure}: one, doubled, is two: {x[0].item() == 2}")
-    # > {}: one, doubled, is two: False
-    # > {'restore_value': ['x_ptr']}: one, doubled, is two: True
+    #> {}: one, doubled, is two: False
+    #> {'restore_value': ['x_ptr']}: one, doubled, is two: True
 # --8<-- [end:doubled]

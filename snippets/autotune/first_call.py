@@ -1,5 +1,4 @@
 """What the decorator does on the first call and on the next ones, by a kernel that counts its own launches."""
-
 import os
 
 import torch
@@ -55,38 +54,36 @@ def double(kernel, x):
     kernel[grid](x, y, launches, lanes, n)
     assert torch.equal(y, x * 2)
     return f"{launches.item()} launches, {kernel.best_config.kwargs}"
-
-
 # --8<-- [end:kernel]
 
 
 # --8<-- [start:calls]
 x = torch.randn(1000, device=device)
 print("first call:        ", double(tuned, x))
-# > first call:         4 launches, {'BLOCK': 1024}
+#> first call:         4 launches, {'BLOCK': 1024}
 print("second call:       ", double(tuned, x))
-# > second call:        1 launches, {'BLOCK': 1024}
+#> second call:        1 launches, {'BLOCK': 1024}
 print("20 numbers:        ", double(tuned, x[:20]))
-# > 20 numbers:         4 launches, {'BLOCK': 32}
+#> 20 numbers:         4 launches, {'BLOCK': 32}
 print("1000 in float16:   ", double(tuned, x.half()))
-# > 1000 in float16:    4 launches, {'BLOCK': 1024}
+#> 1000 in float16:    4 launches, {'BLOCK': 1024}
 print("1000 once again:   ", double(tuned, x))
-# > 1000 once again:    1 launches, {'BLOCK': 1024}
+#> 1000 once again:    1 launches, {'BLOCK': 1024}
 print(len(tuned.cache), "choices; the key of the first:")
-# > 3 choices; the key of the first:
+#> 3 choices; the key of the first:
 print(next(iter(tuned.cache)))
-# > (1000, 'torch.float32', 'torch.float32', 'torch.int32', 'torch.int32')
+#> (1000, 'torch.float32', 'torch.float32', 'torch.int32', 'torch.int32')
 # --8<-- [end:calls]
 
 
 # --8<-- [start:stale]
 without_n = triton.autotune(tuned.configs, key=[], do_bench=count_lanes)(double_kernel)
 print("20 numbers first:", double(without_n, x[:20]))
-# > 20 numbers first: 4 launches, {'BLOCK': 32}
+#> 20 numbers first: 4 launches, {'BLOCK': 32}
 print("1000 after them: ", double(without_n, x))
-# > 1000 after them:  1 launches, {'BLOCK': 32}
+#> 1000 after them:  1 launches, {'BLOCK': 32}
 print("what 1000 need:  ", double(tuned, x))
-# > what 1000 need:   1 launches, {'BLOCK': 1024}
+#> what 1000 need:   1 launches, {'BLOCK': 1024}
 # --8<-- [end:stale]
 
 
@@ -96,7 +93,7 @@ try:
     misspelled = misspelled(double_kernel)
     double(misspelled, x[:20])
     print("1000, with key N:", double(misspelled, x))
-    # > 1000, with key N: 1 launches, {'BLOCK': 32}
+    #> 1000, with key N: 1 launches, {'BLOCK': 32}
 except ValueError as error:  # from Triton 3.9 on
     print(error)
 # --8<-- [end:misspelled]

@@ -1,5 +1,4 @@
 """A kernel that changes its input, tuned: the trials change it too, unless the tuner is told what to put back."""
-
 import os
 
 # --8<-- [start:torch]
@@ -50,8 +49,8 @@ for cure in ({}, {"restore_value": ["x_ptr"]}):
     first = x[0].item()
     double_in_place[grid](x)
     print(f"{cure}: 1 doubled is {first}, doubled again {x[0].item()}")
-    # > {}: 1 doubled is 8.0, doubled again 16.0
-    # > {'restore_value': ['x_ptr']}: 1 doubled is 2.0, doubled again 4.0
+    #> {}: 1 doubled is 8.0, doubled again 16.0
+    #> {'restore_value': ['x_ptr']}: 1 doubled is 2.0, doubled again 4.0
 for cure in ({}, {"reset_to_zero": ["total_ptr"]}):
     tuned_sum = triton.autotune(configs, key=[], do_bench=run_once, **cure)(add_up_kernel)
     found = []
@@ -60,6 +59,6 @@ for cure in ({}, {"reset_to_zero": ["total_ptr"]}):
         tuned_sum[grid](torch.ones(64, device=device), total)
         found.append(total.item())
     print(f"{cure}: 64 ones are {found[0]}, the next time {found[1]}")
-    # > {}: 64 ones are 192.0, the next time 64.0
-    # > {'reset_to_zero': ['total_ptr']}: 64 ones are 64.0, the next time 64.0
+    #> {}: 64 ones are 192.0, the next time 64.0
+    #> {'reset_to_zero': ['total_ptr']}: 64 ones are 64.0, the next time 64.0
 # --8<-- [end:in_place]

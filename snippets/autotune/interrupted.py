@@ -1,5 +1,4 @@
 """A search that is interrupted: Triton's tuner keeps nothing of it; a file written after every trial keeps all."""
-
 import os
 
 # --8<-- [start:torch]
@@ -47,10 +46,10 @@ try:
     tuned[grid](x, y)
 except KeyboardInterrupt:
     print(f"interrupted after {len(trials)} trials, {len(tuned.cache)} choices kept")
-    # > interrupted after 3 trials, 0 choices kept
+    #> interrupted after 3 trials, 0 choices kept
 tuned[grid](x, y)
 print(f"called again: {len(trials)} trials in all")
-# > called again: 7 trials in all
+#> called again: 7 trials in all
 # --8<-- [end:interrupted]
 
 # --8<-- [start:kept]
@@ -87,8 +86,8 @@ try:
 except KeyboardInterrupt:
     kept = json.loads(file.read_text())
     print(f"interrupted after {len(trials)} trials, {len(kept)} times kept")
-    # > interrupted after 3 trials, 2 times kept
+    #> interrupted after 3 trials, 2 times kept
 best = search(configs, time_of, file)
 print(f"called again: {len(trials)} trials in all, and {best.kwargs} it is")
-# > called again: 5 trials in all, and {'BLOCK': 64} it is
+#> called again: 5 trials in all, and {'BLOCK': 64} it is
 # --8<-- [end:kept]

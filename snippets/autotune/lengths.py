@@ -1,5 +1,4 @@
 """A training loop whose batches differ in length: every new length in the key is a new search."""
-
 import os
 
 import torch
@@ -53,12 +52,12 @@ def as_it_comes(length):
 
 
 print("every length as it comes:", train("n", as_it_comes, as_it_comes))
-# > every length as it comes: 20 searches, 80 trials
+#> every length as it comes: 20 searches, 80 trials
 print("padded to 640:           ", train("n", lambda length: 640, as_it_comes))
-# > padded to 640:            1 searches, 4 trials
+#> padded to 640:            1 searches, 4 trials
 # --8<-- [end:lengths]
 
 # --8<-- [start:buckets]
 print("the next power of two:   ", train("bucket", as_it_comes, triton.next_power_of_2))
-# > the next power of two:    4 searches, 16 trials
+#> the next power of two:    4 searches, 16 trials
 # --8<-- [end:buckets]

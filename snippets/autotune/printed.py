@@ -1,5 +1,4 @@
 """What TRITON_PRINT_AUTOTUNING=1 prints, for a list in which one configuration is too large for the chip."""
-
 # needs: cuda
 import sys
 
@@ -26,7 +25,9 @@ import triton.language as tl
     key=["M", "N", "K"],
 )
 @triton.jit
-def tuned_product(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+def tuned_product(
+    a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
+):
     # This program owns one tile of c; the blocks divide the sizes.
     tile = tl.program_id(0).to(tl.int64)
     n_columns = tl.cdiv(N, BLOCK_N)

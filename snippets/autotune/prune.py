@@ -1,5 +1,4 @@
 """Fewer configurations to try: leave out those that cannot fit, and rank the rest by a model before any is timed."""
-
 import os
 
 # --8<-- [start:torch]
@@ -16,7 +15,9 @@ import triton.language as tl
 
 
 @triton.jit
-def pruned_product_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+def pruned_product_kernel(
+    a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
+):
     # This program owns one tile of c; the blocks divide the sizes.
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]  # [BLOCK_M, 1]
     columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]  # [1, BLOCK_N]
@@ -27,8 +28,6 @@ def pruned_product_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, B
         b = tl.load(b_ptr + (k + inner)[:, None] * N + columns)  # [BLOCK_K, BLOCK_N]
         total = tl.dot(a, b, total)
     tl.store(c_ptr + rows * N + columns, total)
-
-
 # --8<-- [end:product]
 
 
@@ -62,10 +61,7 @@ def count_trials(call, quantiles):
 
 configs = [
     triton.Config({"BLOCK_M": m, "BLOCK_N": n, "BLOCK_K": k}, num_warps=8, num_stages=s)
-    for m in (64, 128, 256)
-    for n in (64, 128, 256)
-    for k in (32, 64, 128)
-    for s in (2, 3, 4)
+    for m in (64, 128, 256) for n in (64, 128, 256) for k in (32, 64, 128) for s in (2, 3, 4)
 ]
 a, b = (torch.randn(256, 256).half() for _ in range(2))
 if torch.cuda.is_available():
@@ -85,8 +81,8 @@ for prune in ({}, fits, modeled, modeled | {"top_k": 0.1}):
     tuned[grid](a, b, c, 256, 256, 256)
     torch.testing.assert_close(c, (a.float() @ b.float()).half(), rtol=1e-2, atol=1e-1)
     print(f"{len(trials)} tried, the first with {list(tuned.best_config.kwargs.values())}")
-    # > 81 tried, the first with [64, 64, 32]
-    # > 68 tried, the first with [64, 64, 32]
-    # > 6 tried, the first with [64, 64, 32]
-    # > 8 tried, the first with [64, 64, 32]
+    #> 81 tried, the first with [64, 64, 32]
+    #> 68 tried, the first with [64, 64, 32]
+    #> 6 tried, the first with [64, 64, 32]
+    #> 8 tried, the first with [64, 64, 32]
 # --8<-- [end:prune]

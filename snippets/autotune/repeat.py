@@ -1,5 +1,4 @@
 """Tune the same kernel for the same shape twenty times: which configuration wins, and what the choice costs."""
-
 # needs: cuda
 import sys
 
@@ -20,7 +19,9 @@ BUDGET = 45  # seconds
 
 
 @triton.jit
-def repeated_product_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+def repeated_product_kernel(
+    a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
+):
     # This program owns one tile of c; the blocks divide the sizes.
     tile = tl.program_id(0).to(tl.int64)
     n_columns = tl.cdiv(N, BLOCK_N)
@@ -39,7 +40,8 @@ def repeated_product_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr,
 TILES = [(64, 64, 64, 4, 4), (64, 128, 64, 4, 3), (64, 128, 64, 4, 4), (128, 64, 64, 4, 4), (128, 128, 64, 4, 3)]
 TILES += [(128, 128, 64, 8, 3), (128, 128, 64, 8, 4), (128, 128, 32, 8, 4)]
 configs = [
-    triton.Config(dict(BLOCK_M=m, BLOCK_N=n, BLOCK_K=k), num_warps=warps, num_stages=stages) for m, n, k, warps, stages in TILES
+    triton.Config(dict(BLOCK_M=m, BLOCK_N=n, BLOCK_K=k), num_warps=warps, num_stages=stages)
+    for m, n, k, warps, stages in TILES
 ]
 tuned = triton.autotune(configs, key=["M", "N", "K"])(repeated_product_kernel)
 size, began = 1024, time.monotonic()

@@ -1,5 +1,4 @@
 """A key without the number of rows, measured: what was best for 64 rows serves 8192."""
-
 # needs: cuda
 import sys
 
@@ -16,7 +15,9 @@ from kernels.tools.benchmark import alternate, keep, quantiles
 
 
 @triton.jit
-def stale_product_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+def stale_product_kernel(
+    a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
+):
     # This program owns one tile of c; the blocks divide N and K.
     tile = tl.program_id(0).to(tl.int64)
     n_columns = tl.cdiv(N, BLOCK_N)

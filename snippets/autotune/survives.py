@@ -1,5 +1,4 @@
 """Which errors of one configuration the tuner survives, and which end the search."""
-
 # needs: cuda
 import sys
 
@@ -35,7 +34,9 @@ def faulty_kernel(x_ptr, y_ptr, FAULT: tl.constexpr, BLOCK: tl.constexpr):
         if FAULT == "static_assert in a helper":
             refuse_large(BLOCK)
         if FAULT == "an instruction that ptxas refuses":
-            x = tl.inline_asm_elementwise("no.such.instruction $0, $1;", "=r,r", [x], tl.float32, is_pure=True, pack=1)
+            x = tl.inline_asm_elementwise(
+                "no.such.instruction $0, $1;", "=r,r", [x], tl.float32, is_pure=True, pack=1
+            )
         if FAULT == "too much shared memory":
             rows, columns = tl.arange(0, 64)[:, None], tl.arange(0, 1024)[None, :]
             tile = tl.load(x_ptr + rows * 1024 + columns)  # 256 KiB

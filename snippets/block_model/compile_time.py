@@ -1,5 +1,4 @@
 """What is decided when a kernel is compiled: the length of a block, and whether a loop is still one."""
-
 import re
 
 import torch
@@ -37,8 +36,8 @@ for kernel in (iterate_kernel, iterate_unrolled_kernel):
     loops, products = ttgir.count("scf.for"), ttgir.count("arith.mulf")
     jumps, fused = len(re.findall(r"\bbra\b", ptx)), ptx.count("fma.rn")
     print(f"TTGIR: loops {loops}, products {products}; PTX: jumps {jumps}, fma {fused}")
-    # > TTGIR: loops 1, products 1; PTX: jumps 0, fma 8
-    # > TTGIR: loops 0, products 8; PTX: jumps 0, fma 8
+    #> TTGIR: loops 1, products 1; PTX: jumps 0, fma 8
+    #> TTGIR: loops 0, products 8; PTX: jumps 0, fma 8
 # --8<-- [end:loops]
 
 # --8<-- [start:refused]
@@ -46,8 +45,8 @@ for block in (128, 100):
     try:
         compile_only(iterate_kernel, torch.float32, STEPS=8, BLOCK=block)
         print(block, "compiles")
-        # > 128 compiles
+        #> 128 compiles
     except triton.compiler.errors.CompilationError as error:
         print(block, "is refused:", str(error).splitlines()[-1])
-        # > 100 is refused: arange's range must be a power of 2
+        #> 100 is refused: arange's range must be a power of 2
 # --8<-- [end:refused]

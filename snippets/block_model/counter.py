@@ -1,5 +1,4 @@
 """Ten thousand programs add one to the same counter: plainly, and with an atomic operation."""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """The same operation as CUDA writes it, for one thread, and as Triton writes it, for one program."""
-
 # needs: cuda
 import sys
 
@@ -35,6 +34,6 @@ double_one = torch.cuda._compile_kernel(cuda_source, "double_one")
 double_one(grid=(4, 1, 1), block=(256, 1, 1), args=[x, by_threads, 1000])
 double_many_kernel[(4,)](x, by_programs, 1000, BLOCK=256)
 print("the same:", torch.equal(by_threads, by_programs))
-# > the same: True
+#> the same: True
 # --8<-- [end:views]
 assert torch.equal(by_programs, 2 * x)

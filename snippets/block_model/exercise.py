@@ -1,9 +1,7 @@
 """The exercise's solution: how many variants do a thousand lengths make?"""
-
 import torch
 import triton
 import triton.language as tl
-
 # --8<-- [start:imports]
 from triton.runtime import JITFunction, driver
 # --8<-- [end:imports]
@@ -29,5 +27,5 @@ for n in range(1, 1001):
     fit = triton.next_power_of_2(n)
     fitted.add(fill.warmup(torch.float32, n, BLOCK=fit, grid=(1,)).hash)
 print(len(fixed), "variants with one BLOCK,", len(fitted), "with one that fits")
-# > 3 variants with one BLOCK, 18 with one that fits
+#> 3 variants with one BLOCK, 18 with one that fits
 # --8<-- [end:exercise]

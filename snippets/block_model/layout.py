@@ -1,5 +1,4 @@
 """Which thread holds which lane? What the compiler says of it, and on a GPU what the threads say themselves."""
-
 import re
 
 import torch
@@ -17,12 +16,8 @@ if not torch.cuda.is_available():
 def lane_thread_kernel(out_ptr, BLOCK: tl.constexpr):
     lanes = tl.arange(0, BLOCK)
     thread = tl.inline_asm_elementwise(  # one line of PTX for each lane
-        "mov.u32 $0, %tid.x;",
-        "=r,r",
-        [lanes],
-        dtype=tl.int32,
-        is_pure=True,
-        pack=1,
+        "mov.u32 $0, %tid.x;", "=r,r", [lanes],
+        dtype=tl.int32, is_pure=True, pack=1,
     )
     tl.store(out_ptr + lanes, thread)
 
@@ -31,8 +26,8 @@ for block in (64, 1024):
     compiled = compile_only(lane_thread_kernel, torch.int32, BLOCK=block)
     layout = re.search(r"#blocked = #ttg.blocked<{(.*), order", compiled.asm["ttgir"])[1]
     print(f"{block:4} lanes: {layout}")
-    # >   64 lanes: sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4]
-    # > 1024 lanes: sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4]
+    #>   64 lanes: sizePerThread = [1], threadsPerWarp = [32], warpsPerCTA = [4]
+    #> 1024 lanes: sizePerThread = [4], threadsPerWarp = [32], warpsPerCTA = [4]
 # --8<-- [end:layout]
 
 if torch.cuda.is_available():

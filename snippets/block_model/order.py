@@ -1,5 +1,4 @@
 """Let every program take a ticket as it runs, to see in which order they came, and where each of them ran."""
-
 # needs: cuda
 import sys
 

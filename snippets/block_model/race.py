@@ -1,8 +1,6 @@
 """A program stores a block and loads it again one lane further: with barriers in between, and without."""
-
 # --8<-- [start:torch]
 import torch
-
 # --8<-- [end:torch]
 # --8<-- [start:triton]
 import triton
@@ -10,7 +8,6 @@ import triton.language as tl
 # --8<-- [end:triton]
 
 from kernels.tools.benchmark import keep
-
 # --8<-- [start:compile_only]
 from kernels.tools.compile_only import compile_only
 # --8<-- [end:compile_only]
@@ -29,11 +26,8 @@ def turn_tile_kernel(x_ptr, out_ptr, SIDE: tl.constexpr):
 
 @triton.jit
 def pass_on_kernel(
-    x_ptr,
-    out_ptr,
-    ROUNDS: tl.constexpr,
-    BLOCK: tl.constexpr,
-    SAFE: tl.constexpr,
+    x_ptr, out_ptr,
+    ROUNDS: tl.constexpr, BLOCK: tl.constexpr, SAFE: tl.constexpr,
 ):
     i = tl.arange(0, BLOCK)
     own = out_ptr + tl.program_id(0) * BLOCK  # this program's part of the output
@@ -54,7 +48,7 @@ sizes = {"ROUNDS": 100, "BLOCK": 1024, "num_warps": 32}
 unsafe = compile_only(pass_on_kernel, f, f, SAFE=False, **sizes)
 safe = compile_only(pass_on_kernel, f, f, SAFE=True, **sizes)
 print([kernel.asm["ptx"].count("bar.sync") for kernel in (turned, unsafe, safe)])
-# > [1, 0, 2]
+#> [1, 0, 2]
 # --8<-- [end:race]
 
 

@@ -1,5 +1,4 @@
 """What the compiler refuses, because the shapes of blocks are fixed when it compiles."""
-
 import os
 
 import torch
@@ -26,10 +25,10 @@ for sides in ((16, 16), (16, 8), (16, 12)):
     try:
         add_ranges_kernel[(1,)](sums, *sides)
         print(sides, "are added, and the last lane is", sums[-1].item())
-        # > (16, 16) are added, and the last lane is 30
+        #> (16, 16) are added, and the last lane is 30
     except Exception as error:
         reason = str(error).splitlines()[-1].removeprefix("ValueError")
         print(reason.strip("()'\""))
-        # > Cannot make_shape_compatible: incompatible dimensions at index 0: 16 and 8
-        # > arange's range must be a power of 2
+        #> Cannot make_shape_compatible: incompatible dimensions at index 0: 16 and 8
+        #> arange's range must be a power of 2
 # --8<-- [end:refused]

@@ -1,5 +1,4 @@
 """A block is a value with a shape and a dtype: look at one of each dimension, and ask the compiler for their types."""
-
 import os
 
 # --8<-- [start:torch]
@@ -35,11 +34,11 @@ shapes = (4,), (2, 4), (2, 2, 4)
 line, tile, cube = (torch.full(shape, -1, device=device) for shape in shapes)
 coordinates_kernel[(1,)](line, tile, cube)
 print(line.tolist())
-# > [0, 1, 2, 3]
+#> [0, 1, 2, 3]
 print(tile.tolist())
-# > [[0, 1, 2, 3], [10, 11, 12, 13]]
+#> [[0, 1, 2, 3], [10, 11, 12, 13]]
 print(cube.tolist()[1])
-# > [[100, 101, 102, 103], [110, 111, 112, 113]]
+#> [[100, 101, 102, 103], [110, 111, 112, 113]]
 # --8<-- [end:shapes]
 
 # --8<-- [start:imports]
@@ -56,12 +55,12 @@ from kernels.tools.compile_only import compile_only
 # --8<-- [start:types]
 compiled = compile_only(coordinates_kernel, line, tile, cube)
 print(" -> ".join(compiled.asm))
-# > source -> ttir -> ttgir -> llir -> ptx -> cubin
+#> source -> ttir -> ttgir -> llir -> ptx -> cubin
 ttir = compiled.asm["ttir"]
 integers = set(re.findall(r"tensor<([\dx]+)xi32>", ttir))
 print("integers: ", *sorted(integers, key=lambda shape: (len(shape), shape)))
-# > integers:  2 4 1x4 2x1 2x4 1x2x4 2x1x1 2x2x4
+#> integers:  2 4 1x4 2x1 2x4 1x2x4 2x1x1 2x2x4
 addresses = set(re.findall(r"tensor<([\dx]+)x!tt\.ptr<i64>>", ttir))
 print("addresses:", *sorted(addresses, key=lambda shape: (len(shape), shape)))
-# > addresses: 4 2x4 2x2x4
+#> addresses: 4 2x4 2x2x4
 # --8<-- [end:types]

@@ -1,5 +1,4 @@
 """The exercise's solution: the multiplication table, made by one program without a loop."""
-
 import os
 
 import torch
@@ -25,6 +24,6 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 table = torch.empty(16, 16, dtype=torch.int32, device=device)
 times_table_kernel[(1,)](table, SIDE=16)
 print("7 times 8 is", table[6, 7].item())
-# > 7 times 8 is 56
+#> 7 times 8 is 56
 # --8<-- [end:table]
 assert all(table[i, j] == (i + 1) * (j + 1) for i in range(16) for j in range(16))

@@ -1,5 +1,4 @@
 """How many threads serve a block? Read it off the compiled kernel."""
-
 import re
 
 import torch
@@ -20,7 +19,7 @@ def double_block_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
 
 
 print("BLOCK  num_warps  threads  lanes held  loads of a thread  store guarded")
-# > BLOCK  num_warps  threads  lanes held  loads of a thread  store guarded
+#> BLOCK  num_warps  threads  lanes held  loads of a thread  store guarded
 for block in (64, 1024):
     for warps in (1, 2, 4, 8):
         pointers = torch.float32, torch.float32
@@ -34,14 +33,14 @@ for block in (64, 1024):
         what = f"{len(loads)} of {4 * wide} bytes"
         guard = "yes" if re.search(r"@%p\d+ st\.global", ptx) else "no"
         print(f"{block:5}{warps:11}{threads:9}{lanes:12}{what:>19}{guard:>15}")
-        # >    64          1       32          64       1 of 8 bytes             no
-        # >    64          2       64          64       1 of 4 bytes             no
-        # >    64          4      128         128       1 of 4 bytes            yes
-        # >    64          8      256         256       1 of 4 bytes            yes
-        # >  1024          1       32        1024      8 of 16 bytes             no
-        # >  1024          2       64        1024      4 of 16 bytes             no
-        # >  1024          4      128        1024      2 of 16 bytes             no
-        # >  1024          8      256        1024      1 of 16 bytes             no
+        #>    64          1       32          64       1 of 8 bytes             no
+        #>    64          2       64          64       1 of 4 bytes             no
+        #>    64          4      128         128       1 of 4 bytes            yes
+        #>    64          8      256         256       1 of 4 bytes            yes
+        #>  1024          1       32        1024      8 of 16 bytes             no
+        #>  1024          2       64        1024      4 of 16 bytes             no
+        #>  1024          4      128        1024      2 of 16 bytes             no
+        #>  1024          8      256        1024      1 of 16 bytes             no
 print("thread blocks a program:", compiled.metadata.num_ctas)
-# > thread blocks a program: 1
+#> thread blocks a program: 1
 # --8<-- [end:threads]

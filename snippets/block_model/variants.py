@@ -1,8 +1,6 @@
 """Which changes of an argument make Triton compile again?"""
-
 # --8<-- [start:torch]
 import torch
-
 # --8<-- [end:torch]
 # --8<-- [start:triton]
 import triton
@@ -43,19 +41,19 @@ for what, change in cases.items():
     word = "same as" if compiled.hash in variants else "variant"
     variants += [compiled.hash] if word == "variant" else []
     print(f"{what:24}", word, variants.index(compiled.hash) + 1)
-    # > n_elements = 1000        variant 1
-    # > n_elements = 999         same as 1
-    # > n_elements = 1024        variant 2
-    # > n_elements = 2048        same as 2
-    # > n_elements = 16          same as 2
-    # > n_elements = 1           variant 3
-    # > n_elements = 2147483648  variant 4
-    # > factor = 3.5             same as 1
-    # > factor = 1.0             same as 1
-    # > factor = 2               variant 5
-    # > x in float16             variant 6
-    # > x[4:], 16 bytes on       same as 1
-    # > x[1:], 4 bytes on        variant 7
-    # > BLOCK = 512              variant 8
-    # > num_warps = 8            variant 9
+    #> n_elements = 1000        variant 1
+    #> n_elements = 999         same as 1
+    #> n_elements = 1024        variant 2
+    #> n_elements = 2048        same as 2
+    #> n_elements = 16          same as 2
+    #> n_elements = 1           variant 3
+    #> n_elements = 2147483648  variant 4
+    #> factor = 3.5             same as 1
+    #> factor = 1.0             same as 1
+    #> factor = 2               variant 5
+    #> x in float16             variant 6
+    #> x[4:], 16 bytes on       same as 1
+    #> x[1:], 4 bytes on        variant 7
+    #> BLOCK = 512              variant 8
+    #> num_warps = 8            variant 9
 # --8<-- [end:variants]

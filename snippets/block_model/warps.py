@@ -1,5 +1,4 @@
 """Time one element-wise kernel with blocks of three lengths and one to eight warps."""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """Time kernels.cross_entropy, alone and with its gradient, beside PyTorch, torch.compile, Liger-Kernel and flash-attn."""
-
 # needs: cuda
 import sys
 

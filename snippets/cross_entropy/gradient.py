@@ -1,5 +1,4 @@
 """The loss and its gradient from one read of the logits."""
-
 import os
 
 import torch
@@ -15,7 +14,9 @@ import triton.language as tl
 
 # --8<-- [start:kernel]
 @triton.jit
-def both_kernel(x_ptr, target_ptr, loss_ptr, dx_ptr, n_rows, n_classes, BLOCK: tl.constexpr):
+def both_kernel(
+    x_ptr, target_ptr, loss_ptr, dx_ptr, n_rows, n_classes, BLOCK: tl.constexpr
+):
     # This program owns one row of logits, and of the gradient of the mean.
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
@@ -30,8 +31,6 @@ def both_kernel(x_ptr, target_ptr, loss_ptr, dx_ptr, n_rows, n_classes, BLOCK: t
     tl.store(loss_ptr + row, tl.log(total) + peak - x_target)
     dx = exponential / total - tl.where(is_target, 1.0, 0.0)  # [BLOCK]
     tl.store(dx_ptr + at, dx / n_rows, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -46,5 +45,5 @@ both_kernel[(6,)](logits, target, loss, dlogits, 6, 1000, BLOCK=1024)
 F.cross_entropy(logits, target).backward()
 torch.testing.assert_close(dlogits, logits.grad)
 print("the gradient was there before backward() was called")
-# > the gradient was there before backward() was called
+#> the gradient was there before backward() was called
 # --8<-- [end:gradient]

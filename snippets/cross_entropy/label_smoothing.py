@@ -1,5 +1,4 @@
 """Label smoothing: a part of every target goes to all classes alike."""
-
 import os
 
 import torch
@@ -15,7 +14,9 @@ import triton.language as tl
 
 
 @triton.jit
-def smoothed_loss_kernel(x_ptr, target_ptr, loss_ptr, n_classes, smoothing, BLOCK: tl.constexpr):
+def smoothed_loss_kernel(
+    x_ptr, target_ptr, loss_ptr, n_classes, smoothing, BLOCK: tl.constexpr
+):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_classes  # [BLOCK]
@@ -36,7 +37,9 @@ logits = torch.randn(6, 1000, device=device)
 target = torch.randint(0, 1000, (6,), device=device)
 loss = torch.empty(6, device=device)
 smoothed_loss_kernel[(6,)](logits, target, loss, 1000, 0.1, BLOCK=1024)
-torch.testing.assert_close(loss, F.cross_entropy(logits, target, reduction="none", label_smoothing=0.1))
+torch.testing.assert_close(
+    loss, F.cross_entropy(logits, target, reduction="none", label_smoothing=0.1)
+)
 print("as PyTorch's label_smoothing=0.1")
-# > as PyTorch's label_smoothing=0.1
+#> as PyTorch's label_smoothing=0.1
 # --8<-- [end:label_smoothing]

@@ -1,5 +1,4 @@
 """The loss of each row in one kernel, without a matrix of probabilities."""
-
 import os
 
 import torch
@@ -30,8 +29,6 @@ def loss_kernel(x_ptr, target_ptr, loss_ptr, n_classes, BLOCK: tl.constexpr):
     total = tl.sum(tl.exp(x - peak), axis=0)
     x_target = tl.load(x_ptr + tl.load(target_ptr + row)).to(tl.float32)
     tl.store(loss_ptr + row, tl.log(total) + peak - x_target)
-
-
 # --8<-- [end:kernel]
 
 
@@ -44,7 +41,7 @@ loss_kernel[(6,)](logits, target, loss, 1000, BLOCK=1024)
 expected = F.cross_entropy(logits, target, reduction="none")
 torch.testing.assert_close(loss, expected)
 print("rows:", len(loss), "numbers stored:", loss.numel())
-# > rows: 6 numbers stored: 6
+#> rows: 6 numbers stored: 6
 # --8<-- [end:launch]
 
 
@@ -52,8 +49,8 @@ print("rows:", len(loss), "numbers stored:", loss.numel())
 target[1] = 1000  # the classes are 0 to 999
 loss_kernel[(6,)](logits, target, loss, 1000, BLOCK=1024)
 print("a loss like any other:", 0 < loss[1].item() < 20)
-# > a loss like any other: True
+#> a loss like any other: True
 wrong = logits[1].logsumexp(0) - logits[2, 0]  # the first logit of the next row
 print("the neighbor's logit:", torch.allclose(loss[1], wrong))
-# > the neighbor's logit: True
+#> the neighbor's logit: True
 # --8<-- [end:out_of_range]

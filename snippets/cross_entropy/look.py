@@ -1,5 +1,4 @@
 """A kernel that looks at the incoming gradient on the GPU, and has nothing to do if it is one."""
-
 import os
 
 import torch
@@ -25,8 +24,6 @@ def scale_unless_one_kernel(dx_ptr, dloss_ptr, n_elements, BLOCK: tl.constexpr):
     mask = offsets < n_elements
     dx = tl.load(dx_ptr + offsets, mask=mask)
     tl.store(dx_ptr + offsets, dx * dloss, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -38,6 +35,6 @@ for dloss in (1.0, 1024.0):
     scale_unless_one_kernel[(6,)](dx, factor, 6000, BLOCK=1024)
     torch.testing.assert_close(dx, dloss * ready)
     print(f"{dloss:6}: touched {not torch.equal(dx, ready)}")
-    # >    1.0: touched False
-    # > 1024.0: touched True
+    #>    1.0: touched False
+    #> 1024.0: touched True
 # --8<-- [end:launch]

@@ -1,5 +1,4 @@
 """The most memory that a loss and its gradient take beyond the logits, measured by PyTorch's allocator."""
-
 # needs: cuda
 # --8<-- [start:imports]
 import sys

@@ -1,5 +1,4 @@
 """What a class that does not exist does."""
-
 import os
 
 import torch
@@ -20,5 +19,5 @@ try:
 except ValueError as error:  # the host can see the target
     noticed = str(error).endswith("from 0 to 9, or ignore_index -100, got 10")
 print("noticed:", noticed)
-# > noticed: True
+#> noticed: True
 # --8<-- [end:out_of_range]

@@ -32,11 +32,11 @@ target = torch.empty(8192, dtype=torch.int64, device="meta")
 with CountLarge(logits.numel()) as traffic:
     F.cross_entropy(logits, target).backward()
 print(f"the logits: {logits.nbytes / 1e9:.1f} GB")
-# > the logits: 2.1 GB
+#> the logits: 2.1 GB
 for name, taken, made in traffic.seen:
     print(f"{name:26} takes {taken} and makes {made} of that size")
-    # > _log_softmax               takes 1 and makes 1 of that size
-    # > nll_loss_forward           takes 1 and makes 0 of that size
-    # > nll_loss_backward          takes 1 and makes 1 of that size
-    # > _log_softmax_backward_data takes 2 and makes 1 of that size
+    #> _log_softmax               takes 1 and makes 1 of that size
+    #> nll_loss_forward           takes 1 and makes 0 of that size
+    #> nll_loss_backward          takes 1 and makes 1 of that size
+    #> _log_softmax_backward_data takes 2 and makes 1 of that size
 # --8<-- [end:passes]

@@ -1,5 +1,4 @@
 """A loss and its gradient in two ways, for the hardware's counters to watch."""
-
 # needs: cuda
 # counters: eager blockwise
 # --8<-- [start:imports]

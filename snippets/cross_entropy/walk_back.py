@@ -1,5 +1,4 @@
 """Rows too long to keep: two walks along each row, the second one back the way the first one came."""
-
 import os
 
 import torch
@@ -18,7 +17,9 @@ import triton.language as tl
 
 # --8<-- [start:kernel]
 @triton.jit
-def walk_back_kernel(x_ptr, target_ptr, loss_ptr, dx_ptr, n_rows, n_classes, BLOCK: tl.constexpr):
+def walk_back_kernel(
+    x_ptr, target_ptr, loss_ptr, dx_ptr, n_rows, n_classes, BLOCK: tl.constexpr
+):
     row = tl.program_id(0).to(tl.int64)
     x_ptr += row * n_classes
     dx_ptr += row * n_classes
@@ -43,8 +44,6 @@ def walk_back_kernel(x_ptr, target_ptr, loss_ptr, dx_ptr, n_rows, n_classes, BLO
         x = tl.load(x_ptr + columns, mask=mask, other=-float("inf")).to(tl.float32)
         dx = tl.exp(x - peak) / total - tl.where(columns == target, 1.0, 0.0)
         tl.store(dx_ptr + columns, dx / n_rows, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -60,5 +59,5 @@ loss.backward()
 torch.testing.assert_close(losses.mean(), loss.detach())
 torch.testing.assert_close(dlogits, logits.grad)
 print("loss and gradient agree")
-# > loss and gradient agree
+#> loss and gradient agree
 # --8<-- [end:launch]

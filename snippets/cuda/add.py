@@ -1,5 +1,4 @@
 """Vector addition in PyTorch, CUDA C++ and Triton: one result, counted lines and, on a GPU with nvcc, times of one run."""
-
 import os
 
 import torch
@@ -21,8 +20,6 @@ import triton.language as tl
 # --8<-- [start:pytorch]
 def pytorch_add(x, y):
     return x + y
-
-
 # --8<-- [end:pytorch]
 
 
@@ -42,8 +39,6 @@ def triton_add(x, y):
     n = x.numel()
     beside_add_kernel[(triton.cdiv(n, 1024),)](x, y, out, n, BLOCK=1024)
     return out
-
-
 # --8<-- [end:triton]
 
 
@@ -76,7 +71,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 torch.manual_seed(0)
 x, y = torch.randn(98_432, device=device), torch.randn(98_432, device=device)
 print("Triton's sum is PyTorch's:", torch.equal(triton_add(x, y), pytorch_add(x, y)))
-# > Triton's sum is PyTorch's: True
+#> Triton's sum is PyTorch's: True
 # --8<-- [end:check]
 
 

@@ -1,8 +1,7 @@
 """What the programs beside CUDA share: count lines, build CUDA C++ with nvcc, time Triton's compiler, drop what is wrong.
 
-python compare.py product.cu          build a file as the programs do, and say what the compiler said of it
+    python compare.py product.cu          build a file as the programs do, and say what the compiler said of it
 """
-
 # --8<-- [start:imports]
 import ctypes
 import inspect
@@ -30,8 +29,6 @@ def code_lines(*parts):
         lines = [line.strip() for line in text.splitlines()]
         count += sum(bool(line) and not line.startswith(("# ", "#>", "//")) for line in lines)
     return count
-
-
 # --8<-- [end:lines]
 
 
@@ -80,8 +77,6 @@ def call(function, *arguments):
     status = function(*given, ctypes.c_void_p(torch.cuda.current_stream().cuda_stream))
     if status:
         raise RuntimeError(f"the launch ends with CUDA's error {status}")
-
-
 # --8<-- [end:build]
 
 

@@ -1,8 +1,6 @@
 """Vector addition becomes a x + y, in Triton and in CUDA C++: the same result, and the lines that change in each."""
-
 # --8<-- [start:inspect]
 import inspect
-
 # --8<-- [end:inspect]
 import os
 
@@ -34,8 +32,6 @@ def scaled_add(a, x, y):
     n = x.numel()
     scaled_add_kernel[(triton.cdiv(n, 1024),)](a, x, y, out, n, BLOCK=1024)
     return out
-
-
 # --8<-- [end:triton]
 
 
@@ -74,15 +70,15 @@ def changed(text, words):
 
 triton_text = inspect.getsource(scaled_add_kernel.fn) + inspect.getsource(scaled_add)
 print("changed in Triton:", changed(triton_text, ["scaled_", "a * ", "a, "]))
-# > changed in Triton: 4
+#> changed in Triton: 4
 print("changed in CUDA C++:", changed(CUDA, ["float s, ", "s * ", "s, "]))
-# > changed in CUDA C++: 5
+#> changed in CUDA C++: 5
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 torch.manual_seed(0)
 x, y = torch.randn(1023, device=device), torch.randn(1023, device=device)
 print("right:", torch.allclose(scaled_add(2.5, x, y), 2.5 * x + y))
-# > right: True
+#> right: True
 # --8<-- [end:count]
 
 library, built = build(CUDA, times=1)

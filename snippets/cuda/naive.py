@@ -1,5 +1,4 @@
 """A matrix product without any reuse by design, in CUDA C++ and Triton, beside PyTorch's: lines, builds and times of one run."""
-
 import os
 
 # --8<-- [start:torch]
@@ -22,8 +21,6 @@ from snippets.cuda.compare import build, call, code_lines, sound, triton_build
 # --8<-- [start:pytorch]
 def pytorch_product(a, b):
     return a @ b
-
-
 # --8<-- [end:pytorch]
 
 
@@ -48,8 +45,6 @@ def triton_naive(a, b):
     c = torch.empty(M, N, device=a.device)
     beside_naive_kernel[(triton.cdiv(N, 256), M)](a, b, c, N, K, BLOCK=256, num_warps=8)
     return c
-
-
 # --8<-- [end:triton]
 
 
@@ -79,7 +74,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 torch.manual_seed(0)
 a, b = torch.randn(30, 40, device=device), torch.randn(40, 300, device=device)
 print("off by rounding only:", torch.allclose(triton_naive(a, b), pytorch_product(a, b), atol=1e-4))
-# > off by rounding only: True
+#> off by rounding only: True
 # --8<-- [end:check]
 
 

@@ -1,5 +1,4 @@
 """The sum of every row becomes its maximum, in Triton and in CUDA C++: the same result, and the lines that change in each."""
-
 import inspect
 import os
 
@@ -23,8 +22,6 @@ def beside_row_max_kernel(x_ptr, out_ptr, n_columns, BLOCK: tl.constexpr):
     columns = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + row * n_columns + columns, mask=columns < n_columns, other=-float("inf"))
     tl.store(out_ptr + row, tl.max(x, axis=0))
-
-
 # --8<-- [end:triton]
 
 
@@ -69,14 +66,14 @@ torch.manual_seed(0)
 x, largest = torch.randn(3, 1000, device=device) - 9, torch.empty(3, device=device)
 beside_row_max_kernel[(3,)](x, largest, 1000, BLOCK=1024)
 print("right, with every number below zero:", torch.equal(largest, x.amax(dim=1)))
-# > right, with every number below zero: True
+#> right, with every number below zero: True
 # --8<-- [end:check]
 
 triton_text = inspect.getsource(beside_row_max_kernel.fn)
 print("lines with infinity or a maximum in Triton:", sum("inf" in line or "tl.max" in line for line in triton_text.splitlines()))
-# > lines with infinity or a maximum in Triton: 2
+#> lines with infinity or a maximum in Triton: 2
 print("lines with infinity or a maximum in CUDA C++:", sum("INF" in line or "fmax" in line for line in CUDA.splitlines()))
-# > lines with infinity or a maximum in CUDA C++: 5
+#> lines with infinity or a maximum in CUDA C++: 5
 
 library, built = build(CUDA, times=1)
 if library:

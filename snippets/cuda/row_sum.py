@@ -1,5 +1,4 @@
 """The sum of every row in PyTorch, CUDA C++ and Triton: one result, counted lines and, on a GPU with nvcc, times of one run."""
-
 import os
 
 # --8<-- [start:torch]
@@ -22,8 +21,6 @@ from snippets.cuda.compare import build, call, code_lines, sound, triton_build
 # --8<-- [start:pytorch]
 def pytorch_row_sum(x):
     return x.sum(dim=1)
-
-
 # --8<-- [end:pytorch]
 
 
@@ -43,8 +40,6 @@ def triton_row_sum(x):
     block = triton.next_power_of_2(n_columns)
     beside_row_sum_kernel[(n_rows,)](x, out, n_columns, BLOCK=block, num_warps=8)
     return out
-
-
 # --8<-- [end:triton]
 
 
@@ -88,7 +83,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 torch.manual_seed(0)
 x = torch.randn(50, 1000, device=device)
 print("off by rounding only:", torch.allclose(triton_row_sum(x), pytorch_row_sum(x), atol=1e-4))
-# > off by rounding only: True
+#> off by rounding only: True
 # --8<-- [end:check]
 
 

@@ -1,5 +1,4 @@
 """Softmax of every row in PyTorch, CUDA C++ and Triton: one result, counted lines and, on a GPU with nvcc, times of one run."""
-
 import os
 
 # --8<-- [start:torch]
@@ -22,8 +21,6 @@ from snippets.cuda.compare import build, call, code_lines, sound, triton_build
 # --8<-- [start:pytorch]
 def pytorch_softmax(x):
     return torch.softmax(x, dim=1)
-
-
 # --8<-- [end:pytorch]
 
 
@@ -45,8 +42,6 @@ def triton_softmax(x):
     block = triton.next_power_of_2(n_columns)
     beside_softmax_kernel[(n_rows,)](x, out, n_columns, BLOCK=block, num_warps=8)
     return out
-
-
 # --8<-- [end:triton]
 
 
@@ -117,7 +112,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 torch.manual_seed(0)
 x = torch.randn(50, 1000, device=device)
 print("off by rounding only:", torch.allclose(triton_softmax(x), pytorch_softmax(x), atol=1e-6))
-# > off by rounding only: True
+#> off by rounding only: True
 # --8<-- [end:check]
 
 

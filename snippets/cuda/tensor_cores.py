@@ -1,5 +1,4 @@
 """A bf16 product on the tensor cores, in CUDA C++ with mma and cp.async and in Triton: lines, builds and times of one run."""
-
 import os
 
 # --8<-- [start:torch]
@@ -23,24 +22,14 @@ from snippets.landscape.cuda_source import cuda_source
 # --8<-- [start:pytorch]
 def pytorch_product(a, b):
     return a @ b
-
-
 # --8<-- [end:pytorch]
 
 
 # --8<-- [start:triton]
 @triton.jit
 def beside_product_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    GROUP_M: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K, GROUP_M: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program computes a tile of c. GROUP_M rows of tiles go together, for the L2 cache.
     tile = tl.program_id(0)
@@ -70,8 +59,6 @@ def triton_product(a, b):
     grid = (triton.cdiv(M, 128) * triton.cdiv(N, 256),)
     beside_product_kernel[grid](a, b, c, M, N, K, **SIZES)
     return c
-
-
 # --8<-- [end:triton]
 
 
@@ -82,7 +69,7 @@ torch.manual_seed(0)
 a, b = torch.randn(150, 128, device=device).to(dtype), torch.randn(128, 264, device=device).to(dtype)
 expected = (a.float() @ b.float()).to(dtype)
 print("off by rounding only:", torch.allclose(triton_product(a, b), expected, rtol=2e-2, atol=0.05))
-# > off by rounding only: True
+#> off by rounding only: True
 # --8<-- [end:check]
 
 

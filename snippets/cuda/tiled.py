@@ -1,5 +1,4 @@
 """A float32 product in tiles through shared memory, in CUDA C++ and with `tl.dot` in Triton: lines, builds, times of one run."""
-
 import os
 
 import torch
@@ -18,14 +17,14 @@ from snippets.cuda.compare import build, call, code_lines, sound, triton_build
 # --8<-- [start:pytorch]
 def pytorch_product(a, b):
     return a @ b
-
-
 # --8<-- [end:pytorch]
 
 
 # --8<-- [start:triton]
 @triton.jit
-def beside_tiled_kernel(a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr):
+def beside_tiled_kernel(
+    a_ptr, b_ptr, c_ptr, M, N, K, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr
+):
     # This program computes a tile of c.
     rows = tl.program_id(1).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
     columns = tl.program_id(0).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
@@ -48,8 +47,6 @@ def triton_tiled(a, b):
     c = torch.empty(M, N, device=a.device)
     beside_tiled_kernel[(triton.cdiv(N, 128), triton.cdiv(M, 128))](a, b, c, M, N, K, **TILE)
     return c
-
-
 # --8<-- [end:triton]
 
 
@@ -130,7 +127,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 torch.manual_seed(0)
 a, b = torch.randn(150, 64, device=device), torch.randn(64, 200, device=device)
 print("off by rounding only:", torch.allclose(triton_tiled(a, b), pytorch_product(a, b), atol=1e-4))
-# > off by rounding only: True
+#> off by rounding only: True
 # --8<-- [end:check]
 
 

@@ -1,5 +1,4 @@
 """Time kernels.dropout, forward and backward, beside PyTorch eager, torch.compile, and a kernel with one draw an element."""
-
 # needs: cuda
 import sys
 

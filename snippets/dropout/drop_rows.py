@@ -1,5 +1,4 @@
 """Solution: drop whole rows, with one number for each."""
-
 import os
 
 import torch
@@ -30,7 +29,7 @@ x = torch.ones(8, 300, device=device)
 y = torch.empty_like(x)
 drop_rows_kernel[(8,)](x, y, 300, 0.5, seed=7, BLOCK=512)
 print("rows alike inside:", bool((y == y[:, :1]).all()))
-# > rows alike inside: True
+#> rows alike inside: True
 print((y[:, 0] != 0).int().tolist())
-# > [0, 1, 0, 1, 1, 1, 0, 1]
+#> [0, 1, 0, 1, 1, 1, 0, 1]
 # --8<-- [end:rows]

@@ -1,5 +1,4 @@
 """Seeds from PyTorch's generator: what torch.manual_seed decides, and what it does not."""
-
 import os
 
 # --8<-- [start:torch]
@@ -22,10 +21,10 @@ torch.manual_seed(3)
 first, second = dropout(x, 0.5), dropout(x, 0.5)  # each draws a seed of its own
 torch.manual_seed(3)
 print("the same again:", torch.equal(dropout(x, 0.5), first))
-# > the same again: True
+#> the same again: True
 print("call by call the same:", torch.equal(first, second))
-# > call by call the same: False
+#> call by call the same: False
 torch.manual_seed(3)
 print("PyTorch's mask:", torch.equal(F.dropout(x, 0.5), first))
-# > PyTorch's mask: False
+#> PyTorch's mask: False
 # --8<-- [end:generator]

@@ -1,5 +1,4 @@
 """A CUDA graph replays the launch that it recorded, seed and all: every replay drops the same elements."""
-
 # needs: cuda
 # --8<-- [start:imports]
 import sys

@@ -1,5 +1,4 @@
 """What a random number costs: the instructions of three kernels that differ in how they draw."""
-
 # needs: cuda
 # --8<-- [start:imports]
 import re
@@ -15,13 +14,14 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 from kernels.tools.benchmark import keep
-
 # --8<-- [start:instructions]
 from kernels.dropout.philox import philox_bits
 
 
 @triton.jit
-def drawing_kernel(x_ptr, y_ptr, p, threshold, seed, WAY: tl.constexpr, BLOCK: tl.constexpr):
+def drawing_kernel(
+    x_ptr, y_ptr, p, threshold, seed, WAY: tl.constexpr, BLOCK: tl.constexpr
+):
     start = tl.program_id(0).to(tl.int64) * BLOCK
     offsets = start + tl.arange(0, BLOCK)  # [BLOCK]
     x = tl.load(x_ptr + offsets).to(tl.float32)

@@ -1,5 +1,4 @@
 """Dropout in its shortest form: one random number for every element, from a seed and the element's place."""
-
 import os
 
 import torch
@@ -32,8 +31,6 @@ def one_each(x, p, seed):
     grid = (triton.cdiv(x.numel(), 1024),)
     one_each_kernel[grid](x, y, x.numel(), p, seed, BLOCK=1024)
     return y
-
-
 # --8<-- [end:kernel]
 
 
@@ -41,11 +38,11 @@ def one_each(x, p, seed):
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.ones(8, device=device)
 print(one_each(x, 0.5, seed=7).int().tolist())
-# > [0, 2, 0, 2, 2, 2, 0, 2]
+#> [0, 2, 0, 2, 2, 2, 0, 2]
 print(one_each(x, 0.5, seed=7).int().tolist())
-# > [0, 2, 0, 2, 2, 2, 0, 2]
+#> [0, 2, 0, 2, 2, 2, 0, 2]
 print(one_each(x, 0.5, seed=8).int().tolist())
-# > [2, 2, 0, 2, 0, 0, 2, 2]
+#> [2, 2, 0, 2, 0, 0, 2, 2]
 # --8<-- [end:seeds]
 
 
@@ -65,9 +62,9 @@ x = torch.randn(1000, device=device, requires_grad=True)
 y = SeededDropout.apply(x, 0.5, 7)
 (dx,) = torch.autograd.grad(y, x, torch.ones_like(x))
 print("the same elements are zero:", torch.equal(dx == 0, y == 0))
-# > the same elements are zero: True
+#> the same elements are zero: True
 print("the others:", dx[dx != 0].unique().tolist())
-# > the others: [2.0]
+#> the others: [2.0]
 # --8<-- [end:function]
 
 # --8<-- [start:shared]
@@ -75,8 +72,8 @@ x = torch.ones(4096, device=device)
 once = one_each(x, 0.5, seed=7)
 twice = one_each(once, 0.5, seed=7)  # meant to drop half of what was left
 print("left:", int((twice != 0).sum()), "of", int((once != 0).sum()))
-# > left: 2077 of 2077
+#> left: 2077 of 2077
 twice = one_each(once, 0.5, seed=8)
 print("left:", int((twice != 0).sum()), "of", int((once != 0).sum()))
-# > left: 996 of 2077
+#> left: 996 of 2077
 # --8<-- [end:shared]

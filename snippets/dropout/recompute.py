@@ -1,5 +1,4 @@
 """The backward pass draws the mask again: nothing is kept for it but the seed."""
-
 import os
 
 # --8<-- [start:torch]
@@ -36,9 +35,9 @@ def bytes_kept(function):
 ours, y = bytes_kept(lambda x: dropout(x, 0.5, seed=7))
 theirs, _ = bytes_kept(lambda x: F.dropout(x, 0.5))
 print("kept by PyTorch:", theirs > 0, " kept by ours:", ours)
-# > kept by PyTorch: True  kept by ours: 0
+#> kept by PyTorch: True  kept by ours: 0
 
 (dx,) = torch.autograd.grad(y, x, torch.ones_like(x))
 print("dropped again:", torch.equal(dx == 0, y == 0))
-# > dropped again: True
+#> dropped again: True
 # --8<-- [end:recompute]

@@ -1,5 +1,4 @@
 """A kernel that counts from zero in every program: each block of the tensor gets the same mask."""
-
 import os
 
 import torch
@@ -28,7 +27,7 @@ x = torch.ones(4, 256, device=device)
 y = torch.empty_like(x)
 same_counters_kernel[(4,)](x, y, 0.5, 7, BLOCK=256)
 print("every block alike:", torch.equal(y, y[:1].expand(4, -1)))
-# > every block alike: True
+#> every block alike: True
 print(f"dropped: {(y == 0).float().mean():.2f}")
-# > dropped: 0.46
+#> dropped: 0.46
 # --8<-- [end:same]

@@ -1,5 +1,4 @@
 """Dropout forward and backward in two ways, for the hardware's counters to watch."""
-
 # needs: cuda
 # counters: eager blockwise
 # --8<-- [start:imports]
@@ -13,7 +12,6 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 from kernels.tools.benchmark import keep
-
 # --8<-- [start:traffic]
 import torch.nn.functional as F
 

@@ -1,5 +1,4 @@
 """Draw four numbers from one counter with the library's Philox, and compare them with Triton's own."""
-
 import os
 
 # --8<-- [start:torch]
@@ -35,7 +34,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 ours, theirs = torch.empty(2, 64, dtype=torch.int32, device=device)
 words_kernel[(1,)](ours, theirs, 7, BLOCK=16)
 print("the same bits:", torch.equal(ours, theirs))
-# > the same bits: True
+#> the same bits: True
 print([f"{word & 0xFFFFFFFF:08x}" for word in ours[:4].tolist()])
-# > ['f4607a2d', 'c009f9dc', '1d3aba42', '15edac82']
+#> ['f4607a2d', 'c009f9dc', '1d3aba42', '15edac82']
 # --8<-- [end:words]

@@ -1,5 +1,4 @@
 """The exercise's solution: a x + y in one kernel."""
-
 import os
 
 import torch
@@ -30,5 +29,5 @@ out = torch.full_like(x, float("nan"))
 axpy_kernel[(triton.cdiv(5000, 1024),)](3.0, x, y, out, 5000, BLOCK=1024)
 torch.testing.assert_close(out, 3.0 * x + y)
 print("axpy agrees with PyTorch")
-# > axpy agrees with PyTorch
+#> axpy agrees with PyTorch
 # --8<-- [end:axpy]

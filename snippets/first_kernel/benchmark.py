@@ -1,5 +1,4 @@
 """Time kernels.add beside PyTorch's own addition, from vectors that fit into a cache to ones that fill the memory."""
-
 # needs: cuda
 import sys
 
@@ -20,12 +19,7 @@ for n, dtype in cases:
     y = torch.randn(n, device="cuda").to(dtype)
     compiled = torch.compile(lambda x, y: x + y, dynamic=False)
     benchmark.case(
-        "add",
-        "fwd",
-        str(n),
-        dtype,
-        moved=3 * x.nbytes,
-        flops=n,
+        "add", "fwd", str(n), dtype, moved=3 * x.nbytes, flops=n,
         implementations={
             "blockwise": lambda: add(x, y),
             "eager": lambda: torch.add(x, y),

@@ -1,5 +1,4 @@
 """Call the library's addition as one would call PyTorch's."""
-
 import os
 
 import torch
@@ -17,12 +16,12 @@ x = torch.rand(3, 1, device=device)
 y = torch.rand(4, device=device, dtype=torch.float16)
 out = add(x, y)
 print(tuple(out.shape), out.dtype)
-# > (3, 4) torch.float32
+#> (3, 4) torch.float32
 torch.testing.assert_close(out, x + y)
 
 try:
     add(torch.rand(3, device=device), torch.rand(4, device=device))
 except ValueError as error:
     print(error)
-    # > y: expected a shape that broadcasts with x's (3,), got (4,)
+    #> y: expected a shape that broadcasts with x's (3,), got (4,)
 # --8<-- [end:call]

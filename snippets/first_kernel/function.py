@@ -1,5 +1,4 @@
 """Wrap a kernel in a function: what a bare launch takes on trust, and the lines that make it safe to call."""
-
 import os
 
 import torch
@@ -20,9 +19,9 @@ y = torch.tensor([[10.0, 40.0], [20.0, 50.0], [30.0, 60.0]], device=device).T
 out = torch.empty_like(x)
 vector_add_kernel[(1,)](x, y, out, 6, BLOCK=8)
 print("PyTorch:   ", (x + y).tolist())
-# > PyTorch:    [[11.0, 22.0, 33.0], [44.0, 55.0, 66.0]]
+#> PyTorch:    [[11.0, 22.0, 33.0], [44.0, 55.0, 66.0]]
 print("the kernel:", out.tolist())
-# > the kernel: [[11.0, 42.0, 23.0], [54.0, 35.0, 66.0]]
+#> the kernel: [[11.0, 42.0, 23.0], [54.0, 35.0, 66.0]]
 # --8<-- [end:bare]
 assert not torch.equal(out, x + y), "the mistake this program shows did not happen"
 
@@ -37,18 +36,16 @@ def vector_add(x, y):
     grid = (triton.cdiv(out.numel(), 1024),)
     vector_add_kernel[grid](x, y, out, out.numel(), BLOCK=1024)
     return out
-
-
 # --8<-- [end:function]
 
 
 # --8<-- [start:check]
 print("a transposed input:", torch.equal(vector_add(x, y), x + y))
-# > a transposed input: True
+#> a transposed input: True
 row = torch.rand(1, 300, device=device)
 column = torch.rand(200, 1, device=device, dtype=torch.float16)
 print("broadcast:", torch.equal(vector_add(row, column), row + column))
-# > broadcast: True
+#> broadcast: True
 print("empty:", tuple(vector_add(x[:0], y[:0]).shape))
-# > empty: (0, 3)
+#> empty: (0, 3)
 # --8<-- [end:check]

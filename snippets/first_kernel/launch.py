@@ -1,5 +1,4 @@
 """Add two vectors with a Triton kernel, and check the result against PyTorch."""
-
 import os
 
 import torch
@@ -25,8 +24,6 @@ def vector_add_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
     y = tl.load(y_ptr + offsets, mask=mask)
     out = x + y
     tl.store(out_ptr + offsets, out, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -39,9 +36,9 @@ if __name__ == "__main__":
 
     grid = (triton.cdiv(1000, 256),)
     print("programs:", grid[0])
-    # > programs: 4
+    #> programs: 4
 
     vector_add_kernel[grid](x, y, out, 1000, BLOCK=256)
     print("same as PyTorch:", torch.equal(out, x + y))
-    # > same as PyTorch: True
+    #> same as PyTorch: True
     # --8<-- [end:launch]

@@ -1,5 +1,4 @@
 """What goes wrong without a mask: the last program writes past the end of its vector."""
-
 import os
 
 import torch
@@ -24,8 +23,8 @@ memory = torch.ones(1024, device=device)
 vector, neighbor = memory[:1000], memory[1000:]
 maskless_kernel[(4,)](vector, vector, BLOCK=256)
 print("the vector was doubled:", bool((vector == 2).all()))
-# > the vector was doubled: True
+#> the vector was doubled: True
 print("its neighbor too:", bool((neighbor == 2).all()))
-# > its neighbor too: True
+#> its neighbor too: True
 # --8<-- [end:no_mask]
 assert (neighbor == 2).all(), "the mistake this program shows did not happen"

@@ -1,5 +1,4 @@
 """Let every program write its own number, to see which elements are whose."""
-
 import os
 
 import torch
@@ -26,8 +25,8 @@ owner_kernel[(4,)](owner, 1000, BLOCK=256)
 for pid in range(4):
     mine = (owner == pid).nonzero()
     print(f"program {pid}: elements {mine.min()} to {mine.max()}")
-    # > program 0: elements 0 to 255
-    # > program 1: elements 256 to 511
-    # > program 2: elements 512 to 767
-    # > program 3: elements 768 to 999
+    #> program 0: elements 0 to 255
+    #> program 1: elements 256 to 511
+    #> program 2: elements 512 to 767
+    #> program 3: elements 768 to 999
 # --8<-- [end:owners]

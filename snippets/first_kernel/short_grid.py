@@ -1,5 +1,4 @@
 """What goes wrong when the grid is rounded down: the tail is never computed."""
-
 import os
 
 import torch
@@ -19,6 +18,6 @@ out = torch.full_like(x, float("nan"))
 grid = (1000 // 256,)  # the mistake: this rounds down, to 3 programs
 vector_add_kernel[grid](x, y, out, 1000, BLOCK=256)
 print("elements never written:", int(out.isnan().sum()))
-# > elements never written: 232
+#> elements never written: 232
 # --8<-- [end:short_grid]
 assert out.isnan().sum() == 232, "the mistake this program shows did not happen"

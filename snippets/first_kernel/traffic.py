@@ -1,5 +1,4 @@
 """One large addition, for the hardware's counters to watch: how many bytes really leave the memory?"""
-
 # needs: cuda
 # counters: blockwise
 import sys

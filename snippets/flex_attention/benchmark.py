@@ -1,5 +1,4 @@
 """Time five variants of attention, forward and backward: FlexAttention compiled, the library's attention, and PyTorch's."""
-
 # needs: cuda
 import sys
 

@@ -5,7 +5,6 @@ import torch
 from torch.nn.attention.flex_attention import create_block_mask
 
 from kernels.tools.benchmark import keep
-
 # --8<-- [end:imports]
 from snippets.flex_attention.variants import causal, documents_of, prefix_of, window_of
 
@@ -39,10 +38,10 @@ for name, mask_mod in MASKS.items():
     rows = states_of(mask)
     whole, part, empty = ("".join(rows).count(letter) for letter in "fp.")
     print(f"{name:9} {whole:3} full, {part:2} in part, {empty:3} empty: {mask.sparsity():.1f}% skipped")
-    # > causal    120 full, 16 in part, 120 empty: 46.9% skipped
-    # > window     29 full, 41 in part, 186 empty: 72.7% skipped
-    # > documents  16 full, 26 in part, 214 empty: 83.6% skipped
-    # > prefix    130 full, 12 in part, 114 empty: 44.5% skipped
+    #> causal    120 full, 16 in part, 120 empty: 46.9% skipped
+    #> window     29 full, 41 in part, 186 empty: 72.7% skipped
+    #> documents  16 full, 26 in part, 214 empty: 83.6% skipped
+    #> prefix    130 full, 12 in part, 114 empty: 44.5% skipped
     kept[name] = {"rows": rows, "whole": whole, "part": part, "empty": empty, "sparsity": mask.sparsity()}
 # --8<-- [end:block_mask]
 

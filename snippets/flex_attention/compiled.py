@@ -1,5 +1,4 @@
 """FlexAttention compiled for each of the seven variants: held against matrices in float64, and its launches counted."""
-
 # needs: cuda
 import sys
 

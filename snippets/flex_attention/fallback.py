@@ -1,5 +1,4 @@
 """When FlexAttention is compiled for one function too many, it runs eagerly: what a call launches and holds in memory."""
-
 # needs: cuda
 import sys
 import warnings

@@ -16,8 +16,6 @@ def soft_cap(score, batch, head, query, key):
 def same_document(batch, head, query, key):
     """Whether a score counts."""
     return (query >= key) & (document[query] == document[key])
-
-
 # --8<-- [end:functions]
 
 
@@ -36,4 +34,4 @@ scores = scores.masked_fill(~allowed, float("-inf"))
 torch.testing.assert_close(result, torch.softmax(scores, dim=-1) @ v)
 # --8<-- [end:check]
 print("flex_attention and the matrices agree")
-# > flex_attention and the matrices agree
+#> flex_attention and the matrices agree

@@ -1,5 +1,4 @@
 """Where a score_mod and a mask_mod stand in the Triton kernel that is written for them."""
-
 # needs: cuda
 import sys
 

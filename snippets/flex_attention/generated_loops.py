@@ -1,5 +1,4 @@
 """The two loops of the kernel that is written for FlexAttention: over blocks in part, and over whole ones."""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """What becomes of a tensor that a mask_mod or a score_mod reads: loads in the kernel, and a gradient by atomic additions."""
-
 # needs: cuda
 import re
 import sys

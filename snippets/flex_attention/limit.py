@@ -30,7 +30,7 @@ def times_compiled(score_mods, **options):
 
 functions = [eval(f"lambda score, batch, head, query, key: score * {n}") for n in range(10)]
 print("ten functions:", times_compiled(functions))
-# > ten functions: 8
+#> ten functions: 8
 # --8<-- [end:limit]
 
 # --8<-- [start:fullgraph]
@@ -39,5 +39,5 @@ with torch._dynamo.config.patch(recompile_limit=2):
         times_compiled(functions[:3], fullgraph=True)
     except Exception as error:
         print(type(error).__name__)
-        # > FailOnRecompileLimitHit
+        #> FailOnRecompileLimitHit
 # --8<-- [end:fullgraph]

@@ -1,5 +1,4 @@
 """What a block mask costs: the time and the memory to make it, beside the attention that it is made for."""
-
 # needs: cuda
 import statistics
 import sys

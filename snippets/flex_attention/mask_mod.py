@@ -32,8 +32,8 @@ for name, (mask_mod, allowed) in MASKS.items():
     result = flex_attention(q, k, v, block_mask=mask)
     torch.testing.assert_close(result, written_out(q, k, v, allowed), rtol=1e-12, atol=1e-12)
     print(f"{name:14} {int(allowed.sum()):5} of {tokens**2} scores count")
-    # > causal         18528 of 36864 scores count
-    # > sliding window  6900 of 36864 scores count
-    # > documents       7788 of 36864 scores count
-    # > prefix         19753 of 36864 scores count
+    #> causal         18528 of 36864 scores count
+    #> sliding window  6900 of 36864 scores count
+    #> documents       7788 of 36864 scores count
+    #> prefix         19753 of 36864 scores count
 # --8<-- [end:check]

@@ -1,5 +1,4 @@
 """What the questions of the lesson ask, worked out: each line is the answer to one."""
-
 import torch
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
 

@@ -27,19 +27,19 @@ for name, (score_mod, change) in SCORES.items():
     wanted = written_out(q, k, v, change=change)
     torch.testing.assert_close(flex_attention(q, k, v, score_mod=score_mod), wanted, rtol=1e-12, atol=1e-12)
     print(f"{name}: agrees")
-    # > ALiBi: agrees
-    # > relative bias: agrees
-    # > soft cap: agrees
+    #> ALiBi: agrees
+    #> relative bias: agrees
+    #> soft cap: agrees
 # --8<-- [end:check]
 
 # --8<-- [start:gradient]
 weight = torch.randn_like(q)
 score_mod, change = SCORES["relative bias"]
-(found,) = torch.autograd.grad((flex_attention(q, k, v, score_mod=score_mod) * weight).sum(), bias)
-(wanted,) = torch.autograd.grad((written_out(q, k, v, change=change) * weight).sum(), bias)
+found, = torch.autograd.grad((flex_attention(q, k, v, score_mod=score_mod) * weight).sum(), bias)
+wanted, = torch.autograd.grad((written_out(q, k, v, change=change) * weight).sum(), bias)
 torch.testing.assert_close(found, wanted, rtol=1e-10, atol=1e-10)
 print(f"a gradient for each of {found.numel()} biases")
-# > a gradient for each of 64 biases
+#> a gradient for each of 64 biases
 # --8<-- [end:gradient]
 
 # --8<-- [start:leaves]
@@ -47,5 +47,5 @@ try:
     flex_attention(q.requires_grad_(), k, v)
 except NotImplementedError as error:
     print(str(error).split(". ")[0])
-    # > FlexAttention does not support backward on CPU
+    #> FlexAttention does not support backward on CPU
 # --8<-- [end:leaves]

@@ -1,5 +1,4 @@
 """A learned bias whose gathered numbers do not fit beside the tiles: what the compiler says, and options that make room."""
-
 # needs: cuda
 import re
 import sys

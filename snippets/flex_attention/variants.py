@@ -36,8 +36,6 @@ def prefix_of(length):
         return (key < length) | (query >= key)
 
     return prefix
-
-
 # --8<-- [end:masks]
 
 
@@ -67,8 +65,6 @@ def soft_cap_of(cap):
         return cap * torch.tanh(score / cap)
 
     return soft_cap
-
-
 # --8<-- [end:scores]
 
 
@@ -81,8 +77,6 @@ def written_out(q, k, v, allowed=None, change=None):
     if allowed is not None:
         scores = scores.masked_fill(~allowed, float("-inf"))
     return torch.softmax(scores, dim=-1) @ v
-
-
 # --8<-- [end:written]
 
 

@@ -1,5 +1,4 @@
 """What torch.compile writes for FlexAttention: catch the program, and cut a part out of its kernel."""
-
 # needs: cuda
 import sys
 import textwrap
@@ -27,8 +26,6 @@ def part_of(text, first, last):
     start = next(i for i, line in enumerate(lines) if first in line)
     end = next(i for i in range(start, len(lines)) if last in lines[i])
     return textwrap.dedent("\n".join(lines[start:end])).rstrip()
-
-
 # --8<-- [end:written]
 
 

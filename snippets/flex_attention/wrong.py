@@ -20,7 +20,7 @@ mask = create_block_mask(causal, None, None, tokens, tokens, device="cpu", BLOCK
 right = flex_attention(q, k, v, block_mask=mask)
 torch.testing.assert_close(flex_attention(q, k, v, score_mod=causal_score), right)
 print(f"blocks: {int(mask.to_dense().sum())} of {mask.to_dense().numel()} with the mask, all of them with the score_mod")
-# > blocks: 10 of 16 with the mask, all of them with the score_mod
+#> blocks: 10 of 16 with the mask, all of them with the score_mod
 # --8<-- [end:minus_infinity]
 
 # --8<-- [start:length]
@@ -28,7 +28,7 @@ try:
     flex_attention(q[:, :, :96], k[:, :, :96], v[:, :, :96], block_mask=mask)
 except ValueError as error:
     print(str(error).split(" but ")[1].split(". ")[0])
-    # > got q_len=96 and kv_len=96
+    #> got q_len=96 and kv_len=96
 # --8<-- [end:length]
 
 
@@ -41,7 +41,7 @@ try:
     flex_attention(q, k, v, score_mod=with_if)
 except Exception as error:
     print(type(error).__name__)
-    # > Unsupported
+    #> Unsupported
 # --8<-- [end:branch]
 
 
@@ -52,6 +52,6 @@ def swapped(batch, head, key, query):  # the third is the query, whatever you ca
 
 other = create_block_mask(swapped, None, None, tokens, tokens, device="cpu", BLOCK_SIZE=32)
 print("finite:", flex_attention(q, k, v, block_mask=other).isfinite().all().item())
-# > finite: True
+#> finite: True
 # --8<-- [end:swapped]
 assert not torch.allclose(flex_attention(q, k, v, block_mask=other), right)

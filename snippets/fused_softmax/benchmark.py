@@ -1,5 +1,4 @@
 """Time kernels.softmax, forward and backward, beside PyTorch eager, torch.compile and Liger-Kernel."""
-
 # needs: cuda
 import sys
 
@@ -55,7 +54,10 @@ for dtype, shapes in SHAPES.items():
 
         leaf = x.clone().requires_grad_()
         outputs = {name: f(leaf) for name, f in functions.items()}
-        backward = {name: lambda y=y: torch.autograd.grad(y, leaf, dy, retain_graph=True)[0] for name, y in outputs.items()}
+        backward = {
+            name: lambda y=y: torch.autograd.grad(y, leaf, dy, retain_graph=True)[0]
+            for name, y in outputs.items()
+        }
         expected = expected * (dy.double() - (expected * dy.double()).sum(-1, keepdim=True))
         route = {"route": softmax_route(columns, dtype, True, rows)}
         benchmark.case("softmax", "bwd", shape, dtype, 3 * x.nbytes, 4 * x.numel(), backward, expected, route)

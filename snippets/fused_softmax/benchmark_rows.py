@@ -1,5 +1,4 @@
 """Time softmax over matrices of equal size and ever longer rows: where does one row a program stop being good?"""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """The backward pass where it loses by a little, beside torch.compile's, for the hardware's counters to watch."""
-
 # needs: cuda
 # counters: blockwise compile blockwise_781 compile_781
 # counters-also: everything

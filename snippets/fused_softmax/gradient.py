@@ -1,5 +1,4 @@
 """The library's softmax inside autograd, beside PyTorch's."""
-
 import os
 
 # --8<-- [start:torch]
@@ -21,5 +20,5 @@ weights = torch.randn(8, 300, device=device)
 (theirs,) = torch.autograd.grad((torch.softmax(x, dim=-1) * weights).sum(), x)
 torch.testing.assert_close(ours, theirs)
 print("the gradients agree")
-# > the gradients agree
+#> the gradients agree
 # --8<-- [end:gradient]

@@ -1,5 +1,4 @@
 """Softmax with one program a row, checked against PyTorch."""
-
 import os
 
 import torch
@@ -23,10 +22,10 @@ y = torch.empty_like(x)
 
 block = triton.next_power_of_2(781)
 print("lanes a program:", block)
-# > lanes a program: 1024
+#> lanes a program: 1024
 
 softmax_kernel[(100,)](x, y, x.stride(0), y.stride(0), 781, BLOCK=block)
 torch.testing.assert_close(y, torch.softmax(x, dim=-1))
 print("every row sums to one:", bool(((y.sum(-1) - 1).abs() < 1e-5).all()))
-# > every row sums to one: True
+#> every row sums to one: True
 # --8<-- [end:launch]

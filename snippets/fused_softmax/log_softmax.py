@@ -1,5 +1,4 @@
 """The exercise's solution: the logarithm of softmax, without ever taking the logarithm of a softmax."""
-
 import os
 
 import torch
@@ -30,8 +29,8 @@ y = torch.full_like(x, float("nan"))
 log_softmax_kernel[(20,)](x, y, x.stride(0), y.stride(0), 300, BLOCK=512)
 torch.testing.assert_close(y, torch.log_softmax(x, dim=-1))
 print("finite everywhere:", bool(y.isfinite().all()))
-# > finite everywhere: True
+#> finite everywhere: True
 naive = torch.softmax(x, dim=-1).log()
 print("log(softmax) finite everywhere:", bool(naive.isfinite().all()))
-# > log(softmax) finite everywhere: False
+#> log(softmax) finite everywhere: False
 # --8<-- [end:log_softmax]

@@ -1,5 +1,4 @@
 """Rows of an odd length, backward: how many registers a thread takes, how many programs that leaves room for, and the time."""
-
 # needs: cuda
 import sys
 
@@ -24,7 +23,9 @@ meta = {"ROWS": 1, "BLOCK": 8192, "EVEN": False, "VECTOR": 1, "RELOAD": False}
 
 
 def launch(num_warps, most):
-    return softmax_short_backward_kernel[(rows,)](y, dy, dx, *lengths, **meta, num_warps=num_warps, maxnreg=most)
+    return softmax_short_backward_kernel[(rows,)](
+        y, dy, dx, *lengths, **meta, num_warps=num_warps, maxnreg=most
+    )
 
 
 asked = [(8, None), (8, 80), (16, None), (16, 64), (16, 40), (32, None)]

@@ -1,5 +1,4 @@
 """Softmax with one program a row: one load, one store, and everything between them on the chip."""
-
 import os
 
 import torch
@@ -26,8 +25,6 @@ def row_softmax_kernel(x_ptr, y_ptr, n_columns, BLOCK: tl.constexpr):
     numerator = tl.exp(x - tl.max(x, axis=0))
     y = numerator / tl.sum(numerator, axis=0)
     tl.store(y_ptr + row * n_columns + columns, y, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -37,10 +34,10 @@ x = 50 * torch.randn(100, 781, device=device)
 y = torch.empty_like(x)
 block = triton.next_power_of_2(781)
 print("lanes a program:", block)
-# > lanes a program: 1024
+#> lanes a program: 1024
 
 row_softmax_kernel[(100,)](x, y, 781, BLOCK=block)
 torch.testing.assert_close(y, torch.softmax(x, dim=-1))
 print("every row sums to one:", bool(((y.sum(-1) - 1).abs() < 1e-5).all()))
-# > every row sums to one: True
+#> every row sums to one: True
 # --8<-- [end:launch]

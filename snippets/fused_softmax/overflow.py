@@ -1,5 +1,4 @@
 """Why the maximum is subtracted: without it, exp overflows."""
-
 import os
 
 import torch
@@ -31,10 +30,10 @@ x = torch.tensor([[1.0, 2.0, 3.0], [1.0, 2.0, 100.0]], device=device)
 y = torch.empty_like(x)
 unshifted_kernel[(2,)](x, y, 3, 3, BLOCK=4)
 print(y.isnan().tolist())
-# > [[False, False, False], [False, False, True]]
+#> [[False, False, False], [False, False, True]]
 # --8<-- [end:overflow]
 
 softmax_kernel[(2,)](x, y, 3, 3, 3, BLOCK=4)
 print(y.isnan().any().item())
-# > False
+#> False
 assert not y.isnan().any()

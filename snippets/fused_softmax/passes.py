@@ -29,9 +29,9 @@ with CountTraffic() as traffic:
     softmax_reference(x)
 for name, read, written in traffic.seen:
     print(f"{name:4} reads {read:7,} writes {written:7,}")
-    # > amax reads 100,000 writes     100
-    # > sub  reads 100,100 writes 100,000
-    # > exp  reads 100,000 writes 100,000
-    # > sum  reads 100,000 writes     100
-    # > div  reads 100,100 writes 100,000
+    #> amax reads 100,000 writes     100
+    #> sub  reads 100,100 writes 100,000
+    #> exp  reads 100,000 writes 100,000
+    #> sum  reads 100,000 writes     100
+    #> div  reads 100,100 writes 100,000
 # --8<-- [end:passes]

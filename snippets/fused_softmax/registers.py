@@ -1,5 +1,4 @@
 """How many registers a row takes, as rows grow, and where they no longer suffice."""
-
 # needs: cuda
 import sys
 
@@ -19,7 +18,9 @@ print(" columns  registers a thread  bytes spilled a thread")
 for columns, most in asked:
     x = torch.randn(4, columns, device="cuda").to(torch.bfloat16)
     y = torch.empty_like(x)
-    compiled = softmax_kernel[(4,)](x, y, columns, columns, columns, BLOCK=columns, num_warps=32, maxnreg=most)
+    compiled = softmax_kernel[(4,)](
+        x, y, columns, columns, columns, BLOCK=columns, num_warps=32, maxnreg=most
+    )
     note = f"  maxnreg={most}" if most else ""
     print(f"{columns:8,}  {compiled.n_regs:18}  {4 * compiled.n_spills:22}{note}")
     torch.testing.assert_close(y, torch.softmax(x, dim=-1))

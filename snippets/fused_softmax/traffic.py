@@ -1,5 +1,4 @@
 """Softmax of one large matrix in three ways, for the hardware's counters to watch."""
-
 # needs: cuda
 # counters: unfused eager blockwise
 # --8<-- [start:imports]
@@ -13,7 +12,6 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 from kernels.tools.benchmark import keep
-
 # --8<-- [start:traffic]
 from kernels.softmax import softmax
 from kernels.softmax.softmax import softmax_reference

@@ -1,5 +1,4 @@
 """How wide the compiled loads of a softmax are, for lengths that 16, 8, 4 or nothing divides."""
-
 import math
 import os
 import re
@@ -10,7 +9,6 @@ print("No GPU is needed, and no interpreter: the kernel is compiled and not run.
 # --8<-- [start:imports]
 import triton
 import triton.language as tl
-
 # --8<-- [end:imports]
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -18,7 +16,9 @@ from triton.compiler import ASTSource
 
 # --8<-- [start:kernel]
 @triton.jit
-def vector_softmax_kernel(x_ptr, y_ptr, n_vectors, VECTOR: tl.constexpr, BLOCK: tl.constexpr):
+def vector_softmax_kernel(
+    x_ptr, y_ptr, n_vectors, VECTOR: tl.constexpr, BLOCK: tl.constexpr
+):
     n_columns = n_vectors * VECTOR  # a multiple of VECTOR, and the compiler knows it
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)
@@ -28,8 +28,6 @@ def vector_softmax_kernel(x_ptr, y_ptr, n_vectors, VECTOR: tl.constexpr, BLOCK: 
     numerator = tl.exp(x - tl.max(x, axis=0))
     y = numerator / tl.sum(numerator, axis=0)
     tl.store(y_ptr + row * n_columns + columns, y, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -52,7 +50,7 @@ def loads(n_columns, vector):
 for n_columns in (1024, 1000, 700, 513):
     vector = math.gcd(n_columns, 8)
     print(f"{n_columns:4}: as it is {loads(n_columns, 1)}, in vectors of {vector} {loads(n_columns, vector)}")
-    # > 1024: as it is  1 of 16 bytes, in vectors of 8  1 of 16 bytes
-    # > 1000: as it is  8 of  2 bytes, in vectors of 8  1 of 16 bytes
-    # >  700: as it is  8 of  2 bytes, in vectors of 4  2 of  8 bytes
-    # >  513: as it is  8 of  2 bytes, in vectors of 1  8 of  2 bytes
+    #> 1024: as it is  1 of 16 bytes, in vectors of 8  1 of 16 bytes
+    #> 1000: as it is  8 of  2 bytes, in vectors of 8  1 of 16 bytes
+    #>  700: as it is  8 of  2 bytes, in vectors of 4  2 of  8 bytes
+    #>  513: as it is  8 of  2 bytes, in vectors of 1  8 of  2 bytes

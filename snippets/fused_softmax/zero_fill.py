@@ -1,5 +1,4 @@
 """What goes wrong when the masked lanes are filled with zero instead of minus infinity."""
-
 import os
 
 import torch
@@ -29,6 +28,6 @@ x = torch.full((1, 5), -1.0, device=device)
 y = torch.empty_like(x)
 zero_filled_kernel[(1,)](x, y, 5, 5, BLOCK=8)
 print("the row sums to", round(y.sum().item(), 3))
-# > the row sums to 0.38
+#> the row sums to 0.38
 # --8<-- [end:zero_fill]
 assert y.sum() < 0.5, "the mistake this program shows did not happen"

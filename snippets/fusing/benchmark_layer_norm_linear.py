@@ -1,5 +1,4 @@
 """Time kernels.layer_norm_linear, forward and backward, beside PyTorch eager and torch.compile."""
-
 # needs: cuda
 import sys
 
@@ -28,7 +27,9 @@ benchmark = Benchmark()
 for m, k, n in SHAPES:
     torch.compiler.reset()
     x, dy = torch.randn(m, k, device="cuda").bfloat16(), torch.randn(m, n, device="cuda").bfloat16()
-    ln_weight, ln_bias, weight, bias = (torch.randn(*shape, device="cuda").bfloat16() for shape in ((k,), (k,), (n, k), (n,)))
+    ln_weight, ln_bias, weight, bias = (
+        torch.randn(*shape, device="cuda").bfloat16() for shape in ((k,), (k,), (n, k), (n,))
+    )
     given = (x, ln_weight, ln_bias, weight, bias)
     functions = {"blockwise": layer_norm_linear, "eager": plain, "compile": torch.compile(plain, dynamic=False)}
     expected = plain(*(t.double() for t in given))
@@ -39,7 +40,9 @@ for m, k, n in SHAPES:
 
     leaves = [t.clone().requires_grad_() for t in given]
     outputs = {name: f(*leaves) for name, f in functions.items()}
-    backward = {name: lambda y=y: torch.autograd.grad(y, leaves, dy, retain_graph=True)[0] for name, y in outputs.items()}
+    backward = {
+        name: lambda y=y: torch.autograd.grad(y, leaves, dy, retain_graph=True)[0] for name, y in outputs.items()
+    }
     leaves64 = [t.double().requires_grad_() for t in given]
     wanted = torch.autograd.grad(plain(*leaves64), leaves64, dy.double())
     for found, exact in zip(torch.autograd.grad(outputs["blockwise"], leaves, dy, retain_graph=True), wanted, strict=True):

@@ -1,5 +1,4 @@
 """A bias that is added inside the loop along K: right for a short K, and added once too often for every further step."""
-
 import os
 
 import torch
@@ -33,6 +32,6 @@ for K in (32, 128):
     bias, y = torch.full((32,), 1000.0, device=device), torch.empty(32, 32, device=device)
     early_bias_kernel[(1,)](x, weight, bias, y, K, SIDE=32)
     print(f"K = {K}: {y[0, 0].item():.0f}, and right is {K + 1000}")
-    # > K = 32: 1032, and right is 1032
-    # > K = 128: 4128, and right is 1128
+    #> K = 32: 1032, and right is 1032
+    #> K = 128: 4128, and right is 1128
 # --8<-- [end:bias_in_loop]

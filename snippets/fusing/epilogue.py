@@ -1,5 +1,4 @@
 """A bias and an activation on the way out of a product: the same numbers as in a pass of their own, and what that saves."""
-
 # counters: fused separate eager
 import os
 import sys
@@ -33,11 +32,11 @@ for activation in (None, "relu", "gelu", "gelu_tanh", "silu"):
     fused = matmul(a, weight.T, bias, activation)
     expected = matmul_reference(a.double(), weight.double().T, bias.double(), activation)
     print(activation, torch.allclose(fused.double(), expected, rtol=1e-4, atol=1e-4))
-    # > None True
-    # > relu True
-    # > gelu True
-    # > gelu_tanh True
-    # > silu True
+    #> None True
+    #> relu True
+    #> gelu True
+    #> gelu_tanh True
+    #> silu True
 # --8<-- [end:check]
 
 SHAPES = [(8192, 14336, 4096), (8192, 4096, 4096), (1024, 4096, 1024), (16, 8192, 8192)]

@@ -1,5 +1,4 @@
 """LayerNorm folded into the linear layer after it: the digits that it keeps, and its time beside the library's."""
-
 # counters: folded blockwise eager
 import os
 import sys
@@ -40,22 +39,9 @@ def row_moments_kernel(x_ptr, mean_ptr, rstd_ptr, K, eps, BLOCK: tl.constexpr):
 
 @triton.jit
 def folded_linear_kernel(
-    x_desc,
-    w_desc,
-    y_desc,
-    y_ptr,
-    mean_ptr,
-    rstd_ptr,
-    u_ptr,
-    v_ptr,
-    M,
-    N,
-    K,
-    UPCAST: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    x_desc, w_desc, y_desc, y_ptr, mean_ptr, rstd_ptr, u_ptr, v_ptr, M, N, K,
+    UPCAST: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of y.
     n_rows, n_columns = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
@@ -80,8 +66,6 @@ def folded_linear_kernel(
         v = tl.load(v_ptr + columns, mask=columns < N, other=0.0)  # [BLOCK_N]
         y = rstd[:, None] * (total - mean[:, None] * u[None, :]) + v[None, :]
         y_desc.store([row, column], y.to(y_ptr.dtype.element_ty))
-
-
 # --8<-- [end:kernels]
 
 
@@ -130,8 +114,6 @@ def exact(x, ln_weight, ln_bias, weight, bias, eps=1e-5):
 def relative(y, expected):
     """How far y is from what was expected, relative to the size of all of it."""
     return ((y.double() - expected).norm() / expected.norm()).item()
-
-
 # --8<-- [end:fold]
 
 
@@ -152,8 +134,8 @@ for ratio in (0, 100):
     first = matmul(first.half(), half[2].mT, half[3])
     errors = [relative(y, exact(x, *half)) for y in (folded, first)]
     print(ratio, "folded:", errors[0] < 1e-3, " normalized first:", errors[1] < 1e-3)
-    # > 0 folded: True  normalized first: True
-    # > 100 folded: False  normalized first: True
+    #> 0 folded: True  normalized first: True
+    #> 100 folded: False  normalized first: True
 # --8<-- [end:check]
 
 RATIOS = (0, 1, 10, 100, 1000)

@@ -1,5 +1,4 @@
 """The gate and the value of a gated linear layer in one kernel: two products, one tile of the result."""
-
 import os
 
 import torch
@@ -16,15 +15,8 @@ import triton.language as tl
 # --8<-- [start:gated]
 @triton.jit
 def gated_linear_kernel(
-    x_ptr,
-    gate_ptr,
-    up_ptr,
-    y_ptr,
-    M,
-    N,
-    K,
-    SIDE: tl.constexpr,
-    STEP: tl.constexpr,
+    x_ptr, gate_ptr, up_ptr, y_ptr, M, N, K,
+    SIDE: tl.constexpr, STEP: tl.constexpr,
 ):
     # This program owns one tile of y, and of both products.
     rows = tl.program_id(1).to(tl.int64) * SIDE + tl.arange(0, SIDE)[:, None]  # [SIDE, 1]
@@ -56,5 +48,5 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 x, gate, up = (torch.randn(n, 100, device=device) for n in (70, 50, 50))
 expected = F.silu(F.linear(x, gate)) * F.linear(x, up)
 print(torch.allclose(gated_linear(x, gate, up), expected, rtol=1e-4, atol=1e-3))
-# > True
+#> True
 # --8<-- [end:gated]

@@ -1,5 +1,4 @@
 """What a fused activation keeps for the backward pass, and what keeping it costs."""
-
 # counters: alone kept
 import os
 import sys
@@ -24,10 +23,10 @@ for activation in (None, "relu", "gelu", "silu"):
     c = matmul(a, b, None, activation)
     kept = [t for t in c.grad_fn.saved_tensors if t is not None and t is not a and t is not b]
     print(activation, len(kept), any(t.data_ptr() == c.data_ptr() for t in kept))
-    # > None 0 False
-    # > relu 1 True
-    # > gelu 1 False
-    # > silu 1 False
+    #> None 0 False
+    #> relu 1 True
+    #> gelu 1 False
+    #> silu 1 False
 # --8<-- [end:kept]
 
 if device == "cuda":

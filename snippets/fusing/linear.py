@@ -1,5 +1,4 @@
 """A linear layer with its bias and its activation in one kernel, on the tile that is still in registers."""
-
 import os
 
 import torch
@@ -19,15 +18,8 @@ import triton.language as tl
 # --8<-- [start:kernel]
 @triton.jit
 def linear_silu_kernel(
-    x_ptr,
-    w_ptr,
-    bias_ptr,
-    y_ptr,
-    M,
-    N,
-    K,
-    SIDE: tl.constexpr,
-    STEP: tl.constexpr,
+    x_ptr, w_ptr, bias_ptr, y_ptr, M, N, K,
+    SIDE: tl.constexpr, STEP: tl.constexpr,
 ):
     # This program owns one tile of y.
     rows = tl.program_id(1).to(tl.int64) * SIDE + tl.arange(0, SIDE)[:, None]  # [SIDE, 1]
@@ -44,8 +36,6 @@ def linear_silu_kernel(
     z = total + tl.load(bias_ptr + columns, mask=columns < N, other=0.0)
     y = z * tl.sigmoid(z)
     tl.store(y_ptr + rows * N + columns, y, mask=(rows < M) & (columns < N))
-
-
 # --8<-- [end:kernel]
 
 
@@ -64,5 +54,5 @@ x, weight = torch.randn(70, 100, device=device), torch.randn(50, 100, device=dev
 bias = torch.randn(50, device=device)
 expected = F.silu(F.linear(x, weight, bias))
 print(torch.allclose(linear_silu(x, weight, bias), expected, rtol=1e-4, atol=1e-4))
-# > True
+#> True
 # --8<-- [end:use]

@@ -1,5 +1,4 @@
 """Layer norm and a linear layer where torch.compile is ahead, for the hardware's counters to watch."""
-
 # needs: cuda
 # counters: ours_512 compile_512 ours_16384 compile_16384
 # counters-also: everything

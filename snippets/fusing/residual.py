@@ -1,5 +1,4 @@
 """A residual added on the way out of a product: a kernel for Hopper, beside what adds it in a pass of its own."""
-
 # counters: fused separate addmm
 import os
 import sys
@@ -26,18 +25,9 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 @triton.jit
 def residual_product_kernel(
-    a_desc,
-    b_desc,
-    residual_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    UPCAST: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_desc, b_desc, residual_ptr, c_ptr, M, N, K,
+    UPCAST: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
     n_rows, n_columns = tl.cdiv(M, BLOCK_M), tl.cdiv(N, BLOCK_N)
@@ -60,8 +50,6 @@ def residual_product_kernel(
         mask = (rows < M)[:, None] & (columns < N)[None, :]
         residual = tl.load(residual_ptr + offsets, mask=mask)
         tl.store(c_ptr + offsets, total + residual, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -85,7 +73,7 @@ weight = torch.randint(-4, 5, (300, 72), device=device).half()
 residual = torch.randint(-4, 5, (200, 300), device=device).half()
 expected = (a.double() @ weight.double().T + residual.double()).half()
 print(torch.equal(residual_product(a, weight, residual, 3), expected))
-# > True
+#> True
 # --8<-- [end:launch]
 
 if device == "cuda" and torch.cuda.get_device_capability() == (9, 0):

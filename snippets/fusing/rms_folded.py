@@ -1,5 +1,4 @@
 """RMSNorm folded into the linear layer after it, in one kernel: the squares are summed while the product is."""
-
 import os
 
 import torch
@@ -49,6 +48,6 @@ for ratio in (0, 100):
     expected = (normal * rms_weight.double()) @ weight.double().T
     error = (rms_linear(x, rms_weight, weight).double() - expected).norm() / expected.norm()
     print(ratio, "six digits kept:", error.item() < 1e-6)
-    # > 0 six digits kept: True
-    # > 100 six digits kept: True
+    #> 0 six digits kept: True
+    #> 100 six digits kept: True
 # --8<-- [end:solution]

@@ -1,5 +1,4 @@
 """Time kernels.swiglu and kernels.geglu, forward and backward, beside PyTorch eager, torch.compile and Liger-Kernel."""
-
 # needs: cuda
 import sys
 
@@ -78,7 +77,9 @@ for op, (ours, plain, liger, shapes) in OPERATIONS.items():
         doubles = gate.double().requires_grad_(), up.double().requires_grad_()
         expected = torch.autograd.grad(plain(*doubles), doubles, dy.double())
         outputs = {name: f(*leaves) for name, f in functions.items() if name != "liger"}
-        backward = {name: lambda y=y: torch.autograd.grad(y, leaves, dy, retain_graph=True) for name, y in outputs.items()}
+        backward = {
+            name: lambda y=y: torch.autograd.grad(y, leaves, dy, retain_graph=True) for name, y in outputs.items()
+        }
         assert all(close(found, one) for way in backward.values() for found, one in zip(way(), expected, strict=True))
         ways = {name: lambda way=way: way()[0] for name, way in backward.items()}
         if liger:

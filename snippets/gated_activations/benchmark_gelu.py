@@ -1,5 +1,4 @@
 """Time kernels.gelu, with a bias and without, forward and backward, beside PyTorch eager and torch.compile."""
-
 # needs: cuda
 import sys
 
@@ -59,7 +58,9 @@ def case(op, shape, ours, theirs, arguments, backward=False, best=False):
         expected = torch.autograd.grad(expected, doubles, dy.double())
         leaves = [argument.clone().requires_grad_() for argument in arguments]
         outputs = {name: f(*leaves) for name, f in functions.items()}
-        ways = {name: lambda y=y: torch.autograd.grad(y, leaves, dy, retain_graph=True) for name, y in outputs.items()}
+        ways = {
+            name: lambda y=y: torch.autograd.grad(y, leaves, dy, retain_graph=True) for name, y in outputs.items()
+        }
         assert all(close(found, one) for way in ways.values() for found, one in zip(way(), expected, strict=True))
         ways = {name: lambda way=way: way()[0] for name, way in ways.items()}
         benchmark.case(op, "bwd", shape, x.dtype, 3 * x.nbytes, 20 * x.numel(), ways, expected[0])

@@ -1,5 +1,4 @@
 """GELU with a bias, and both gradients, beside PyTorch's."""
-
 import os
 
 # --8<-- [start:torch]
@@ -25,5 +24,5 @@ theirs = torch.autograd.grad(F.gelu(x + bias), (x, bias), dy)
 for one, other in zip(ours, theirs, strict=True):
     torch.testing.assert_close(one, other)
 print("shapes:", [tuple(one.shape) for one in ours])
-# > shapes: [(60, 96), (96,)]
+#> shapes: [(60, 96), (96,)]
 # --8<-- [end:bias]

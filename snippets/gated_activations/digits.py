@@ -1,5 +1,4 @@
 """One plus the error function loses its digits below zero; the smaller share keeps them."""
-
 import os
 
 import torch
@@ -32,6 +31,6 @@ expected = F.gelu(x.double())
 for name, values in {"one plus erf": y, "the library": gelu(x)}.items():
     wrong = ((values.double() - expected) / expected).abs()
     print(f"{name}, right to a thousandth: {(wrong < 1e-3).tolist()}")
-    # > one plus erf, right to a thousandth: [True, True, True, False]
-    # > the library, right to a thousandth: [True, True, True, True]
+    #> one plus erf, right to a thousandth: [True, True, True, False]
+    #> the library, right to a thousandth: [True, True, True, True]
 # --8<-- [end:digits]

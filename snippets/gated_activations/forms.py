@@ -1,5 +1,4 @@
 """GELU by the error function and by its approximation: how far they are apart."""
-
 import os
 
 # --8<-- [start:torch]
@@ -18,5 +17,5 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.linspace(-6, 6, 12001, device=device)
 apart = (gelu(x) - gelu(x, approximate="tanh")).abs()
 print(f"at most {apart.max():.4f} apart, at x = {x[apart.argmax()].abs():.1f}")
-# > at most 0.0005 apart, at x = 2.7
+#> at most 0.0005 apart, at x = 2.7
 # --8<-- [end:forms]

@@ -1,5 +1,4 @@
 """What autograd keeps of a gated unit for its backward pass."""
-
 import os
 
 import torch
@@ -31,7 +30,7 @@ def tensors_kept(function):
 
 
 print("two kernels keep", tensors_kept(lambda gate, up: F.silu(gate) * up))
-# > two kernels keep 3.0
+#> two kernels keep 3.0
 print("one kernel keeps", tensors_kept(swiglu))
-# > one kernel keeps 2.0
+#> one kernel keeps 2.0
 # --8<-- [end:kept]

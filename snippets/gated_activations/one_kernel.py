@@ -1,5 +1,4 @@
 """SwiGLU in its shortest form: one kernel for an activation and a product, and one for both gradients."""
-
 import os
 
 import torch
@@ -10,7 +9,6 @@ if not torch.cuda.is_available():
 
 # --8<-- [start:torch]
 import torch
-
 # --8<-- [end:torch]
 # --8<-- [start:triton]
 import triton
@@ -28,8 +26,6 @@ def swiglu_kernel(gate_ptr, up_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
     up = tl.load(up_ptr + offsets, mask=mask).to(tl.float32)
     y = gate * tl.sigmoid(gate) * up
     tl.store(y_ptr + offsets, y, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -47,7 +43,9 @@ torch.testing.assert_close(y, F.silu(gate) * up)
 
 # --8<-- [start:backward]
 @triton.jit
-def swiglu_backward_kernel(gate_ptr, up_ptr, dy_ptr, dgate_ptr, dup_ptr, n_elements, BLOCK: tl.constexpr):
+def swiglu_backward_kernel(
+    gate_ptr, up_ptr, dy_ptr, dgate_ptr, dup_ptr, n_elements, BLOCK: tl.constexpr
+):
     pid = tl.program_id(0).to(tl.int64)
     offsets = pid * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mask = offsets < n_elements
@@ -58,8 +56,6 @@ def swiglu_backward_kernel(gate_ptr, up_ptr, dy_ptr, dgate_ptr, dup_ptr, n_eleme
     slope = share * (1 + gate * (1 - share))
     tl.store(dgate_ptr + offsets, dy * up * slope, mask=mask)
     tl.store(dup_ptr + offsets, dy * gate * share, mask=mask)
-
-
 # --8<-- [end:backward]
 
 
@@ -86,7 +82,7 @@ ours = torch.autograd.grad(SwiGLU.apply(gate, up), (gate, up), dy)
 theirs = torch.autograd.grad(F.silu(gate) * up, (gate, up), dy)
 torch.testing.assert_close(ours, theirs)
 print("both gradients agree")
-# > both gradients agree
+#> both gradients agree
 # --8<-- [end:function]
 
 # --8<-- [start:halves]
@@ -95,6 +91,6 @@ gate, up = both.chunk(2, dim=-1)  # its halves: views of 30 x 500
 swiglu_kernel[grid](gate, up, y, y.numel(), BLOCK=1024)
 right = torch.isclose(y, F.silu(gate) * up, atol=1e-6)
 print("right:", [row for row in range(30) if right[row].all()])
-# > right: [0]
+#> right: [0]
 # --8<-- [end:halves]
 assert not right[1:].any(dim=1).all()

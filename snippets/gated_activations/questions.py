@@ -1,5 +1,4 @@
 """What the questions of the lesson ask, asked of PyTorch: each line is the answer to one."""
-
 import torch
 import torch.nn.functional as F
 from torch.utils._python_dispatch import TorchDispatchMode

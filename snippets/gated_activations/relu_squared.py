@@ -1,5 +1,4 @@
 """Solution: a unit gated by the square of a ReLU, and its gradients."""
-
 import os
 
 import torch
@@ -26,7 +25,9 @@ def squared_kernel(gate_ptr, up_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def squared_backward_kernel(gate_ptr, up_ptr, dy_ptr, dgate_ptr, dup_ptr, n_elements, BLOCK: tl.constexpr):
+def squared_backward_kernel(
+    gate_ptr, up_ptr, dy_ptr, dgate_ptr, dup_ptr, n_elements, BLOCK: tl.constexpr
+):
     pid = tl.program_id(0).to(tl.int64)
     offsets = pid * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mask = offsets < n_elements
@@ -49,5 +50,5 @@ torch.testing.assert_close(y, expected.detach())
 for ours, theirs in zip((dgate, dup), torch.autograd.grad(expected, (gate, up), dy), strict=True):
     torch.testing.assert_close(ours, theirs)
 print("as PyTorch")
-# > as PyTorch
+#> as PyTorch
 # --8<-- [end:solution]

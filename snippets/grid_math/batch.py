@@ -1,5 +1,4 @@
 """Three dimensions: a batch of matrices, one grid axis each."""
-
 import os
 
 import torch
@@ -15,15 +14,9 @@ import triton.language as tl
 # --8<-- [start:batch]
 @triton.jit
 def add_one_kernel(
-    x_ptr,
-    out_ptr,
-    n_rows,
-    n_columns,
-    batch_stride,
-    row_stride,
-    column_stride,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    x_ptr, out_ptr, n_rows, n_columns,
+    batch_stride, row_stride, column_stride,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
     columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
@@ -40,5 +33,5 @@ batch, n_rows, n_columns = x.shape
 grid = (triton.cdiv(n_rows, 32), triton.cdiv(n_columns, 64), batch)
 add_one_kernel[grid](x, out, n_rows, n_columns, *x.stride(), BLOCK_M=32, BLOCK_N=64)
 print("grid:", grid, "strides:", x.stride(), "right:", torch.equal(out, x + 1))
-# > grid: (4, 2, 5) strides: (7000, 70, 1) right: True
+#> grid: (4, 2, 5) strides: (7000, 70, 1) right: True
 # --8<-- [end:batch]

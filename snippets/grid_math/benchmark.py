@@ -1,5 +1,4 @@
 """What 64-bit offsets cost: one copy of a matrix, tile by tile, with offsets of 32 and of 64 bits."""
-
 # needs: cuda
 import sys
 
@@ -17,14 +16,8 @@ from kernels.tools.benchmark import Benchmark
 
 @triton.jit
 def copy_tile_kernel(
-    x_ptr,
-    out_ptr,
-    n_rows,
-    n_columns,
-    row_stride,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    WIDE: tl.constexpr,
+    x_ptr, out_ptr, n_rows, n_columns, row_stride,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, WIDE: tl.constexpr,
 ):
     pid_m = tl.program_id(0)
     pid_n = tl.program_id(1)
@@ -49,12 +42,7 @@ benchmark = Benchmark()
 for n_rows, n_columns in ((2048, 2048), (16384, 16384)):
     x = torch.randn(n_rows, n_columns, device="cuda")
     benchmark.case(
-        "tile_copy",
-        "fwd",
-        f"{n_rows}x{n_columns}",
-        x.dtype,
-        moved=2 * x.nbytes,
-        flops=None,
+        "tile_copy", "fwd", f"{n_rows}x{n_columns}", x.dtype, moved=2 * x.nbytes, flops=None,
         implementations={
             "blockwise": lambda: copy(x, wide=True),
             "int32": lambda: copy(x, wide=False),

@@ -1,5 +1,4 @@
 """The exercise's solution: add a bias to every row of a matrix, tile by tile."""
-
 import os
 
 import torch
@@ -15,13 +14,8 @@ import triton.language as tl
 # --8<-- [start:bias]
 @triton.jit
 def bias_tile_kernel(
-    x_ptr,
-    bias_ptr,
-    out_ptr,
-    M,
-    N,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    x_ptr, bias_ptr, out_ptr, M, N,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
     columns = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
@@ -39,5 +33,5 @@ out = torch.full_like(x, float("nan"))
 grid = (triton.cdiv(50, 16), triton.cdiv(30, 16))
 bias_tile_kernel[grid](x, bias, out, 50, 30, BLOCK_M=16, BLOCK_N=16)
 print("grid:", grid, "right:", torch.equal(out, x + bias))
-# > grid: (4, 2) right: True
+#> grid: (4, 2) right: True
 # --8<-- [end:bias]

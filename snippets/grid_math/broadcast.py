@@ -1,5 +1,4 @@
 """A column and a row of offsets make a tile: shapes and values, as the kernel has them."""
-
 import os
 
 import torch
@@ -30,7 +29,7 @@ shapes = torch.zeros(3, 2, dtype=torch.int32, device=device)
 tile = torch.zeros(2, 4, dtype=torch.int32, device=device)
 show_offsets_kernel[(1,)](shapes, tile, 100)
 print("rows, columns, offsets:", shapes.tolist())
-# > rows, columns, offsets: [[2, 1], [1, 4], [2, 4]]
+#> rows, columns, offsets: [[2, 1], [1, 4], [2, 4]]
 print(tile.tolist())
-# > [[0, 1, 2, 3], [100, 101, 102, 103]]
+#> [[0, 1, 2, 3], [100, 101, 102, 103]]
 # --8<-- [end:broadcast]

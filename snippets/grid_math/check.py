@@ -1,5 +1,4 @@
 """Check a grid: count, for every element, the programs that own it."""
-
 import os
 
 # --8<-- [start:torch]
@@ -40,7 +39,7 @@ for programs, step in ((4, 256), (3, 256), (4, 250)):
     counts = torch.zeros(1000, dtype=torch.int32, device=device)
     count_owners_kernel[(programs,)](counts, 1000, step, BLOCK=256)
     print(f"{programs} programs, {step} apart:", ownership(counts))
-    # > 4 programs, 256 apart: every element has one program
-    # > 3 programs, 256 apart: 232 missed, [768] to [999]
-    # > 4 programs, 250 apart: 18 owned twice, [250] to [755]
+    #> 4 programs, 256 apart: every element has one program
+    #> 3 programs, 256 apart: 232 missed, [768] to [999]
+    #> 4 programs, 250 apart: 18 owned twice, [250] to [755]
 # --8<-- [end:check]

@@ -1,5 +1,4 @@
 """What goes wrong when row + column * stride addresses a row-major matrix."""
-
 import os
 
 import torch
@@ -29,7 +28,7 @@ for swapped in (False, True):
     out = torch.zeros_like(x)
     gather_kernel[(1,)](x, out, N=4, SWAPPED=swapped)
     print(f"x: {torch.equal(out, x)}, x transposed: {torch.equal(out, x.T)}")
-    # > x: True, x transposed: False
-    # > x: False, x transposed: True
+    #> x: True, x transposed: False
+    #> x: False, x transposed: True
 # --8<-- [end:column_major]
 assert torch.equal(out, x.T), "the mistake this program shows did not happen"

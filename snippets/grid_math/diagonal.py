@@ -1,5 +1,4 @@
 """What goes wrong when two one-dimensional aranges are added: only the diagonal is touched."""
-
 import os
 
 import torch
@@ -25,8 +24,8 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 out = torch.zeros(16, 16, device=device)
 diagonal_kernel[(1,)](out, 16, BLOCK=16)
 print(f"{int(out.sum())} of {out.numel()} elements were written")
-# > 16 of 256 elements were written
+#> 16 of 256 elements were written
 print("the diagonal:", torch.equal(out, torch.eye(16, device=device)))
-# > the diagonal: True
+#> the diagonal: True
 # --8<-- [end:diagonal]
 assert out.sum() == 16, "the mistake this program shows did not happen"

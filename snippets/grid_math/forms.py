@@ -1,5 +1,4 @@
 """What a grid may be: a tuple, or a function of the launch's arguments. And an empty one."""
-
 import os
 
 # --8<-- [start:torch]
@@ -39,8 +38,8 @@ for name, grid in grids.items():
     except TypeError as error:
         outcome = error
     print(f"{name}: {outcome}")
-    # > tuple: 1000 elements written
-    # > function: 1000 elements written
-    # > empty: 0 elements written
-    # > number: object of type 'int' has no len()
+    #> tuple: 1000 elements written
+    #> function: 1000 elements written
+    #> empty: 0 elements written
+    #> number: object of type 'int' has no len()
 # --8<-- [end:forms]

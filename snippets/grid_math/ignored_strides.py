@@ -1,5 +1,4 @@
 """What goes wrong when a kernel assumes row-major and is given a transposed view."""
-
 import os
 
 import torch
@@ -25,8 +24,8 @@ view = torch.arange(6.0, device=device).reshape(2, 3).T
 out = torch.empty(3, 2, device=device)
 flat_copy_kernel[(1,)](view, out, 6, BLOCK=8)  # the mistake: what of the view's strides?
 print("wanted:", view.tolist())
-# > wanted: [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]
+#> wanted: [[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]]
 print("got:   ", out.tolist())
-# > got:    [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
+#> got:    [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0]]
 # --8<-- [end:ignored_strides]
 assert not torch.equal(out, view), "the mistake this program shows did not happen"

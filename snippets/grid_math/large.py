@@ -1,5 +1,4 @@
 """A tensor of more than 2**31 elements, filled with 32-bit and with 64-bit offsets."""
-
 # needs: cuda
 import sys
 
@@ -31,5 +30,5 @@ for wide in (False, True):
     print(f"{'int64' if wide else 'int32'} offsets:")
     print(f"  elements of the tensor missed: {n - out.count_nonzero():,}")
     print(f"  elements in front of it overwritten: {neighbor.count_nonzero():,}")
-    # --8<-- [end:large]
+# --8<-- [end:large]
     del memory, neighbor, out

@@ -1,5 +1,4 @@
 """In which order does this GPU start the programs of a two-dimensional grid? Each draws a ticket."""
-
 # needs: cuda
 import sys
 

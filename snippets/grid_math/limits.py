@@ -1,5 +1,4 @@
 """Ask the GPU for ever larger grids, and print what it answers."""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """How wide are the loads of a tile, for a new matrix and for views of it?"""
-
 # --8<-- [start:re]
 import re
 # --8<-- [end:re]
@@ -18,7 +17,9 @@ if not torch.cuda.is_available():
 
 # --8<-- [start:load_widths]
 @triton.jit
-def copy_view_kernel(x_ptr, out_ptr, n_rows, n_columns, row_stride, column_stride, BLOCK: tl.constexpr):
+def copy_view_kernel(
+    x_ptr, out_ptr, n_rows, n_columns, row_stride, column_stride, BLOCK: tl.constexpr
+):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]
     mask = (rows < n_rows) & (columns < n_columns)
@@ -39,9 +40,9 @@ for name, view in views.items():
     compiled = compile_only(copy_view_kernel, view, x, *numbers, BLOCK=64)
     found = re.findall(r"ld\.global\.(?:v(\d)\.)?b32", compiled.asm["ptx"])
     print(f"{name:11} strides {view.stride()!s:9} {4 * int(found[0] or 1):2} bytes a load")
-    # > x           strides (640, 1)  16 bytes a load
-    # > x.T         strides (1, 640)  16 bytes a load
-    # > x[:, ::2]   strides (640, 2)   4 bytes a load
-    # > x[:, 7:]    strides (640, 1)   4 bytes a load
-    # > 600 by 601  strides (601, 1)   4 bytes a load
+    #> x           strides (640, 1)  16 bytes a load
+    #> x.T         strides (1, 640)  16 bytes a load
+    #> x[:, ::2]   strides (640, 2)   4 bytes a load
+    #> x[:, 7:]    strides (640, 1)   4 bytes a load
+    #> 600 by 601  strides (601, 1)   4 bytes a load
 # --8<-- [end:load_widths]

@@ -1,5 +1,4 @@
 """The exercise's solution: more matrices than the third axis of a grid can hold."""
-
 import os
 
 import torch
@@ -15,14 +14,8 @@ import triton.language as tl
 # --8<-- [start:many]
 @triton.jit
 def folded_kernel(
-    x_ptr,
-    out_ptr,
-    n_rows,
-    n_columns,
-    tiles_down,
-    tiles_across,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    x_ptr, out_ptr, n_rows, n_columns, tiles_down, tiles_across,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     pid = tl.program_id(0).to(tl.int64)
     across = pid % tiles_across
@@ -43,5 +36,5 @@ tiles_down, tiles_across = triton.cdiv(10, 8), triton.cdiv(40, 32)
 grid = (batch * tiles_down * tiles_across,)
 folded_kernel[grid](x, out, 10, 40, tiles_down, tiles_across, BLOCK_M=8, BLOCK_N=32)
 print("right:", torch.equal(out, x + 1))
-# > right: True
+#> right: True
 # --8<-- [end:many]

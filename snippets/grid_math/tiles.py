@@ -1,5 +1,4 @@
 """Double a matrix tile by tile: a grid of two dimensions."""
-
 import os
 
 import torch
@@ -18,16 +17,9 @@ import triton.language as tl
 # --8<-- [start:kernel]
 @triton.jit
 def double_tile_kernel(
-    x_ptr,
-    out_ptr,
-    n_rows,
-    n_columns,
-    x_row_stride,
-    x_column_stride,
-    out_row_stride,
-    out_column_stride,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    x_ptr, out_ptr, n_rows, n_columns,
+    x_row_stride, x_column_stride, out_row_stride, out_column_stride,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     pid_m = tl.program_id(0)
     pid_n = tl.program_id(1)
@@ -38,8 +30,6 @@ def double_tile_kernel(
     out_offsets = rows * out_row_stride + columns * out_column_stride
     x = tl.load(x_ptr + x_offsets, mask=mask)
     tl.store(out_ptr + out_offsets, 2 * x, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -48,7 +38,9 @@ def double(x):
     out = torch.full(x.shape, float("nan"), device=x.device)
     n_rows, n_columns = x.shape
     grid = (triton.cdiv(n_rows, 64), triton.cdiv(n_columns, 64))
-    double_tile_kernel[grid](x, out, n_rows, n_columns, *x.stride(), *out.stride(), BLOCK_M=64, BLOCK_N=64)
+    double_tile_kernel[grid](
+        x, out, n_rows, n_columns, *x.stride(), *out.stride(), BLOCK_M=64, BLOCK_N=64
+    )
     return out, grid
 
 
@@ -58,7 +50,7 @@ for shape in ((512, 256), (500, 250), (3, 1000)):
     out, grid = double(x)
     assert torch.equal(out, 2 * x)
     print(f"{shape}: a grid of {grid} makes {grid[0] * grid[1]} programs")
-    # > (512, 256): a grid of (8, 4) makes 32 programs
-    # > (500, 250): a grid of (8, 4) makes 32 programs
-    # > (3, 1000): a grid of (1, 16) makes 16 programs
+    #> (512, 256): a grid of (8, 4) makes 32 programs
+    #> (500, 250): a grid of (8, 4) makes 32 programs
+    #> (3, 1000): a grid of (1, 16) makes 16 programs
 # --8<-- [end:launch]

@@ -1,5 +1,4 @@
 """One kernel, many layouts: strides say where the next row and the next column are."""
-
 import os
 
 import torch
@@ -14,7 +13,9 @@ import triton.language as tl
 
 # --8<-- [start:views]
 @triton.jit
-def negate_view_kernel(x_ptr, out_ptr, n_rows, n_columns, row_stride, column_stride, BLOCK: tl.constexpr):
+def negate_view_kernel(
+    x_ptr, out_ptr, n_rows, n_columns, row_stride, column_stride, BLOCK: tl.constexpr
+):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[:, None]
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)[None, :]
     mask = (rows < n_rows) & (columns < n_columns)
@@ -37,9 +38,9 @@ for name, view in views.items():
     negate_view_kernel[grid](view, out, *view.shape, *view.stride(), BLOCK=16)
     assert torch.equal(out, -view)
     print(f"{name:18} shape {tuple(view.shape)}  strides {view.stride()}")
-    # > x                  shape (40, 60)  strides (60, 1)
-    # > x.T                shape (60, 40)  strides (1, 60)
-    # > x[:, ::2]          shape (40, 30)  strides (60, 2)
-    # > x[5:25, 7:]        shape (20, 53)  strides (60, 1)
-    # > one row, 30 times  shape (30, 60)  strides (0, 1)
+    #> x                  shape (40, 60)  strides (60, 1)
+    #> x.T                shape (60, 40)  strides (1, 60)
+    #> x[:, ::2]          shape (40, 30)  strides (60, 2)
+    #> x[5:25, 7:]        shape (20, 53)  strides (60, 1)
+    #> one row, 30 times  shape (30, 60)  strides (0, 1)
 # --8<-- [end:views]

@@ -1,5 +1,4 @@
 """When 32 bits do not suffice: one program's offsets, far out, with and without a 64-bit program id."""
-
 import os
 
 # --8<-- [start:torch]
@@ -33,8 +32,8 @@ for pid in (2**21 - 1, 2**21):
         far_offsets_kernel[(1,)](first, pid, BLOCK=1024, WIDE=wide)
         name = "int64" if wide else "int32"
         print(f"program {pid:,}, {name}: {first[0].item():,} to {first[-1].item():,}")
-        # > program 2,097,151, int32: 2,147,482,624 to 2,147,483,647
-        # > program 2,097,151, int64: 2,147,482,624 to 2,147,483,647
-        # > program 2,097,152, int32: -2,147,483,648 to -2,147,482,625
-        # > program 2,097,152, int64: 2,147,483,648 to 2,147,484,671
+        #> program 2,097,151, int32: 2,147,482,624 to 2,147,483,647
+        #> program 2,097,151, int64: 2,147,482,624 to 2,147,483,647
+        #> program 2,097,152, int32: -2,147,483,648 to -2,147,482,625
+        #> program 2,097,152, int64: 2,147,483,648 to 2,147,484,671
 # --8<-- [end:wrap]

@@ -1,5 +1,4 @@
 """A barrier for all programs of a launch: what it needs, what it costs, and what happens when not all programs are there."""
-
 # needs: cuda
 import sys
 
@@ -53,8 +52,6 @@ def one_launch_kernel(x_ptr, out_ptr, parts_ptr, state_ptr, n, BLOCK: tl.constex
             tl.store(out_ptr + offsets, x * scale, mask=offsets < n)
     else:
         tl.atomic_add(state_ptr + 1, 1)  # count those that gave up
-
-
 # --8<-- [end:barrier]
 
 
@@ -80,8 +77,6 @@ def second_launch_kernel(x_ptr, out_ptr, parts_ptr, n, BLOCK: tl.constexpr, PART
         offsets = start + tl.arange(0, BLOCK)
         x = tl.load(x_ptr + offsets, mask=offsets < n)
         tl.store(out_ptr + offsets, x * scale, mask=offsets < n)
-
-
 # --8<-- [end:launches]
 
 
@@ -126,9 +121,9 @@ multiprocessors = torch.cuda.get_device_properties(0).multi_processor_count
 x = torch.rand(2**20, device="cuda")
 out, state = in_one_launch(x, multiprocessors)
 print("right:", torch.allclose(out.double(), x.double() / x.double().sum(), rtol=1e-4))
-# > right: True
+#> right: True
 print("gave up:", state[1].item())
-# > gave up: 0
+#> gave up: 0
 # --8<-- [end:call]
 
 

@@ -1,5 +1,4 @@
 """A stream of numbers added up: loads that wait and copies that do not, in Triton and in CUDA C++, timed in one run."""
-
 import os
 
 import torch
@@ -31,8 +30,6 @@ def streamed_sum(x, stages=None):
     out = torch.empty(x.shape[0], device=x.device)
     streamed_sum_kernel[(x.shape[0],)](x, out, x.shape[1], BLOCK=1024, STAGES=stages, num_warps=8)
     return out
-
-
 # --8<-- [end:triton]
 
 
@@ -105,7 +102,7 @@ x = torch.randn(3, 4096, device=device)
 for stages in (None, 2, 4):
     assert torch.allclose(streamed_sum(x, stages), x.sum(dim=1), atol=1e-3)
 print("any number of stages gives the same sums")
-# > any number of stages gives the same sums
+#> any number of stages gives the same sums
 # --8<-- [end:check]
 
 

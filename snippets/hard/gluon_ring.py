@@ -1,5 +1,4 @@
 """The ring of buffers, said out loud in Gluon: where the buffers are, when a copy begins, and which ones are waited for."""
-
 # --8<-- [start:imports]
 import torch
 from triton.experimental import gluon
@@ -36,8 +35,6 @@ def gluon_sum_kernel(x_ptr, out_ptr, n_columns, BLOCK: gl.constexpr, STAGES: gl.
         async_copy.wait_group(STAGES - 1)  # all but the newest STAGES - 1 have arrived
         total += ring.index(step % STAGES).load(layout)
     gl.store(out_ptr + gl.program_id(0), gl.reduce(total, 0, plus))
-
-
 # --8<-- [end:kernel]
 
 
@@ -56,7 +53,7 @@ if __name__ == "__main__":
     x = torch.empty(64, 4096, device="cuda" if torch.cuda.is_available() else "cpu")
     made = gluon_sum_kernel.warmup(x, x, 4096, BLOCK=1024, STAGES=4, num_warps=8, grid=(1,))
     print("copies:", made.asm["ptx"].count("cp.async.cg"), "shared:", made.metadata.shared)
-    # > copies: 4 shared: 16384
+    #> copies: 4 shared: 16384
     # --8<-- [end:compile]
     if torch.cuda.is_available():
         x.normal_()

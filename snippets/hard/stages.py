@@ -1,5 +1,4 @@
 """What `num_stages` makes of two loops, read off the compiled code, without a GPU: copies, waits and buffers."""
-
 import os
 
 import torch
@@ -33,8 +32,6 @@ def looped_product_kernel(a_ptr, b_ptr, c_ptr, N, K, BLOCK: tl.constexpr):
         a_ptrs += 64
         b_ptrs += 64 * N
     tl.store(c_ptr + rows * N + columns, total)
-
-
 # --8<-- [end:product]
 
 
@@ -54,10 +51,10 @@ for stages in (1, 2, 3, 4):
     options = {"num_warps": 8, "num_stages": stages}
     made = compile_only(looped_product_kernel, a, a, a, 1024, 1024, BLOCK=128, **options)
     print(f"{stages}:", counted(made))
-    # > 1: 2 loads, 0 copies, 0 waits, 32,768 B shared
-    # > 2: 0 loads, 4 copies, 2 waits, 65,536 B shared
-    # > 3: 0 loads, 6 copies, 2 waits, 98,304 B shared
-    # > 4: 0 loads, 8 copies, 2 waits, 131,072 B shared
+    #> 1: 2 loads, 0 copies, 0 waits, 32,768 B shared
+    #> 2: 0 loads, 4 copies, 2 waits, 65,536 B shared
+    #> 3: 0 loads, 6 copies, 2 waits, 98,304 B shared
+    #> 4: 0 loads, 8 copies, 2 waits, 131,072 B shared
 # --8<-- [end:depths]
 
 
@@ -76,10 +73,10 @@ x = torch.empty(64, 4096, device=device)
 for launch, loop in ((1, None), (4, None), (1, 2), (1, 4)):
     made = compile_only(looped_sum_kernel, x, x, 4096, STAGES=loop, num_stages=launch)
     print(f"launch {launch}, loop {loop}:", counted(made))
-    # > launch 1, loop None: 1 loads, 0 copies, 0 waits, 0 B shared
-    # > launch 4, loop None: 1 loads, 0 copies, 0 waits, 0 B shared
-    # > launch 1, loop 2: 0 loads, 2 copies, 2 waits, 4,096 B shared
-    # > launch 1, loop 4: 0 loads, 4 copies, 2 waits, 12,288 B shared
+    #> launch 1, loop None: 1 loads, 0 copies, 0 waits, 0 B shared
+    #> launch 4, loop None: 1 loads, 0 copies, 0 waits, 0 B shared
+    #> launch 1, loop 2: 0 loads, 2 copies, 2 waits, 4,096 B shared
+    #> launch 1, loop 4: 0 loads, 4 copies, 2 waits, 12,288 B shared
 # --8<-- [end:sum]
 
 
@@ -110,7 +107,7 @@ def while_sum_kernel(x_ptr, out_ptr, n_columns):
 
 
 print("under `if`:", counted(compile_only(conditional_sum_kernel, x, x, x, 4096)))
-# > under `if`: 1 loads, 4 copies, 2 waits, 12,288 B shared
+#> under `if`: 1 loads, 4 copies, 2 waits, 12,288 B shared
 print("`while`:", counted(compile_only(while_sum_kernel, x, x, 4096, num_stages=4)))
-# > `while`: 1 loads, 0 copies, 0 waits, 0 B shared
+#> `while`: 1 loads, 0 copies, 0 waits, 0 B shared
 # --8<-- [end:unsaid]

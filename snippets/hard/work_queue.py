@@ -1,5 +1,4 @@
 """Rows of very different lengths: one program a row, a fixed share for each program, or a queue that programs serve."""
-
 import os
 
 # --8<-- [start:torch]
@@ -29,8 +28,6 @@ def row_total(x_ptr, starts_ptr, out_ptr, row, BLOCK: tl.constexpr):
         offsets = at + tl.arange(0, BLOCK)
         total += tl.load(x_ptr + offsets, mask=offsets < end, other=0.0)
     tl.store(out_ptr + row, tl.sum(total, axis=0))
-
-
 # --8<-- [end:row]
 
 
@@ -46,8 +43,6 @@ def share_kernel(x_ptr, starts_ptr, out_ptr, n_rows, BLOCK: tl.constexpr):
     # This program has every num_programs-th row, whatever their lengths.
     for row in range(tl.program_id(0), n_rows, tl.num_programs(0)):
         row_total(x_ptr, starts_ptr, out_ptr, row, BLOCK)
-
-
 # --8<-- [end:shares]
 
 
@@ -59,8 +54,6 @@ def queue_kernel(x_ptr, starts_ptr, out_ptr, next_ptr, n_rows, BLOCK: tl.constex
     while row < n_rows:
         row_total(x_ptr, starts_ptr, out_ptr, row, BLOCK)
         row = tl.atomic_add(next_ptr, 1)
-
-
 # --8<-- [end:queue]
 
 
@@ -92,9 +85,9 @@ x, starts, lengths = ragged(20, 8192, device)
 expected = torch.stack([row.sum() for row in x.split(lengths.tolist())])
 for way in ("row_each", "share", "queue"):
     print(way, torch.allclose(totals(way, x, starts, 4), expected, atol=1e-3))
-    # > row_each True
-    # > share True
-    # > queue True
+    #> row_each True
+    #> share True
+    #> queue True
 # --8<-- [end:check]
 
 if device == "cuda":

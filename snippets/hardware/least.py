@@ -18,8 +18,8 @@ operations = {  # bytes that have to move, operations of a matrix product
 }
 for name, counted in operations.items():
     print(f"{name:18}{least_us(*counted):9.1f} us at least")
-    # > x + y in float32      805.3 us at least
-    # > x + y in bfloat16     402.7 us at least
-    # > 65,536 numbers          0.8 us at least
-    # > a @ b in bfloat16   10995.1 us at least
+    #> x + y in float32      805.3 us at least
+    #> x + y in bfloat16     402.7 us at least
+    #> 65,536 numbers          0.8 us at least
+    #> a @ b in bfloat16   10995.1 us at least
 # --8<-- [end:least]

@@ -1,5 +1,4 @@
 """Time one softmax with different numbers of warps and registers: is the fullest multiprocessor the fastest?"""
-
 # needs: cuda
 import sys
 from functools import partial

@@ -1,5 +1,4 @@
 """Launch one small kernel, and say what each of its programs is given of the machine."""
-
 import os
 
 import torch
@@ -23,8 +22,6 @@ def amplify_kernel(x_ptr, out_ptr, factor, n_elements, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + offsets, mask=mask)  # from HBM into registers
     louder = x * factor  # within the registers
     tl.store(out_ptr + offsets, louder, mask=mask)  # from registers to HBM
-
-
 # --8<-- [end:kernel]
 
 
@@ -37,9 +34,9 @@ BLOCK, num_warps = 1024, 4
 grid = (triton.cdiv(x.numel(), BLOCK),)
 amplify_kernel[grid](x, out, 3.0, x.numel(), BLOCK=BLOCK, num_warps=num_warps)
 print("same as PyTorch:", torch.equal(out, x * 3.0))
-# > same as PyTorch: True
+#> same as PyTorch: True
 
 threads = num_warps * 32
 print(f"{grid[0]} programs of {threads} threads, {BLOCK // threads} lanes for each")
-# > 977 programs of 128 threads, 8 lanes for each
+#> 977 programs of 128 threads, 8 lanes for each
 # --8<-- [end:launch]

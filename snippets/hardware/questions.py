@@ -1,5 +1,4 @@
 """What the questions of the lesson ask, compiled or worked out: each line is the answer to one."""
-
 import torch
 import triton
 import triton.language as tl

@@ -1,5 +1,4 @@
 """Ask the driver how many programs of a kernel a multiprocessor holds, and compare with the arithmetic."""
-
 # needs: cuda
 import sys
 

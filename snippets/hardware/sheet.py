@@ -1,5 +1,4 @@
 """Print this machine's GPU sheet: what it is, what it reaches, where the library's kernels land on it."""
-
 # needs: cuda
 import sys
 

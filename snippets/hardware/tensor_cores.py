@@ -1,5 +1,4 @@
 """Compile one product of tiles for five GPUs, and see which instructions it becomes."""
-
 import os
 
 os.environ.pop("TRITON_INTERPRET", None)  # before triton is imported
@@ -10,7 +9,6 @@ import re
 # --8<-- [start:imports]
 import triton
 import triton.language as tl
-
 # --8<-- [end:imports]
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -26,8 +24,6 @@ def product(a_ptr, b_ptr, c_ptr, K, SIDE: tl.constexpr):
     for k in range(0, K, SIDE):
         c = tl.dot(tl.load(a_ptrs + k), tl.load(b_ptrs + k * SIDE), c)
     tl.store(c_ptr + side[:, None] * SIDE + side[None, :], c)
-
-
 # --8<-- [end:product]
 
 
@@ -42,8 +38,8 @@ for capability in (80, 86, 90, 100, 120):
     shape = re.search(r"\.(m\d+n\d+k\d+)", found[0][0])
     size = f", each {shape[1]}" if shape else ""
     print(f"sm_{capability}: {len(found)} {found[0][1]}{size}")
-    # > sm_80: 32 mma.sync, each m16n8k16
-    # > sm_86: 32 mma.sync, each m16n8k16
-    # > sm_90: 4 wgmma.mma_async, each m64n64k16
-    # > sm_100: 8 tcgen05.mma
-    # > sm_120: 32 mma.sync, each m16n8k16
+    #> sm_80: 32 mma.sync, each m16n8k16
+    #> sm_86: 32 mma.sync, each m16n8k16
+    #> sm_90: 4 wgmma.mma_async, each m64n64k16
+    #> sm_100: 8 tcgen05.mma
+    #> sm_120: 32 mma.sync, each m16n8k16

@@ -1,5 +1,4 @@
 """Time kernels.matmul on square and rectangular matrices, in two layouts, beside cuBLAS and torch.compile."""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """Time kernels.scaled_matmul beside PyTorch's scaled product of 8-bit floats, with both of its accumulations."""
-
 # needs: cuda
 import sys
 

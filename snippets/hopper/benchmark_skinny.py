@@ -1,5 +1,4 @@
 """Time kernels.matmul where a matrix is narrow or the inner dimension long, beside cuBLAS and torch.compile."""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """What the descriptors of a launch cost the host: asked for anew, and made after the first."""
-
 # needs: cuda
 import statistics
 import sys

@@ -1,5 +1,4 @@
 """One product with what Hopper has, one thing after another: what each compiles to, whether it is right, and its time."""
-
 # counters: pointers host persistent flattened specialized eager
 # counters-also: everything
 import os
@@ -30,19 +29,9 @@ from kernels.tools.compile_only import compile_only
 # --8<-- [start:kernel]
 @triton.jit
 def feature_kernel(
-    a,
-    b,
-    c,
-    M,
-    N,
-    K,
-    MADE_HERE: tl.constexpr,
-    FLATTEN: tl.constexpr,
-    SPECIALIZE: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a, b, c, M, N, K,
+    MADE_HERE: tl.constexpr, FLATTEN: tl.constexpr, SPECIALIZE: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
     if MADE_HERE:  # a, b and c are pointers
@@ -65,24 +54,14 @@ def feature_kernel(
             y = b_desc.load([k, column])  # [BLOCK_K, BLOCK_N]
             total = tl.dot(x, y, total)
         c_desc.store([row, column], total.to(c_desc.dtype))
-
-
 # --8<-- [end:kernel]
 
 
 # --8<-- [start:pointers]
 @triton.jit
 def pointer_feature_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns one tile of c. The tiles divide the matrices, so nothing is masked.
     tile = tl.program_id(0).to(tl.int64)
@@ -101,8 +80,6 @@ def pointer_feature_kernel(
         a_ptrs += BLOCK_K
         b_ptrs += BLOCK_K * N
     tl.store(c_ptr + rows[:, None] * N + columns[None, :], total)
-
-
 # --8<-- [end:pointers]
 
 
@@ -134,7 +111,10 @@ def given(options, a, b, c):
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
 a = b = c = torch.empty(1024, 1024, dtype=torch.bfloat16, device=device)
-made = {name: compile_only(kernel, *given(options, a, b, c), **options, **SIDES) for name, (kernel, options) in WAYS.items()}
+made = {
+    name: compile_only(kernel, *given(options, a, b, c), **options, **SIDES)
+    for name, (kernel, options) in WAYS.items()
+}
 # --8<-- [end:compile]
 
 
@@ -153,16 +133,16 @@ LOOKED_FOR = {
     "warps divided": ("ttg.warp_specialize", "setmaxnreg"),
 }
 print("in TTGIR, in PTX  " + "".join(f"{name:>12}" for name in WAYS))
-# > in TTGIR, in PTX      pointers        host   flattened   made_here specialized
+#> in TTGIR, in PTX      pointers        host   flattened   made_here specialized
 for what, (ttgir, ptx) in LOOKED_FOR.items():
     found = [f"{lines(name, 'ttgir', ttgir)}, {lines(name, 'ptx', ptx)}" for name in WAYS]
     print(f"{what:18}" + "".join(f"{counts:>12}" for counts in found))
-    # > copy by pointers         6, 36        0, 0        0, 0        0, 0        0, 0
-    # > copy of a tile            0, 0        6, 6        6, 6        6, 6        3, 3
-    # > product                   1, 4        1, 4        1, 4        1, 4        2, 8
-    # > tile stored               0, 0        1, 1        2, 2        2, 2        2, 2
-    # > descriptor made           0, 0        0, 0        0, 0        3, 3        4, 4
-    # > warps divided             0, 0        0, 0        0, 0        0, 0        1, 8
+    #> copy by pointers         6, 36        0, 0        0, 0        0, 0        0, 0
+    #> copy of a tile            0, 0        6, 6        6, 6        6, 6        3, 3
+    #> product                   1, 4        1, 4        1, 4        1, 4        2, 8
+    #> tile stored               0, 0        1, 1        2, 2        2, 2        2, 2
+    #> descriptor made           0, 0        0, 0        0, 0        3, 3        4, 4
+    #> warps divided             0, 0        0, 0        0, 0        0, 0        1, 8
 # --8<-- [end:lines]
 
 
@@ -180,20 +160,20 @@ def loops(name):
 
 for name, kernel in made.items():
     print(f"{name:12}{loops(name)} around the product, {kernel.metadata.num_warps} warps")
-    # > pointers    1 around the product, 8 warps
-    # > host        2 around the product, 8 warps
-    # > flattened   1 around the product, 8 warps
-    # > made_here   1 around the product, 8 warps
-    # > specialized 2 around the product, 12 warps
+    #> pointers    1 around the product, 8 warps
+    #> host        2 around the product, 8 warps
+    #> flattened   1 around the product, 8 warps
+    #> made_here   1 around the product, 8 warps
+    #> specialized 2 around the product, 12 warps
 
 # --8<-- [start:rules]
 for broken in ({}, {"num_warps": 8}, {"FLATTEN": True}):
     options = WAYS["specialized"][1] | broken
     kernel = compile_only(feature_kernel, *given(options, a, b, c), **options, **SIDES)
     print(broken, "ttg.warp_specialize" in kernel.asm["ttgir"])
-    # > {} True
-    # > {'num_warps': 8} False
-    # > {'FLATTEN': True} False
+    #> {} True
+    #> {'num_warps': 8} False
+    #> {'FLATTEN': True} False
 # --8<-- [end:rules]
 
 

@@ -1,5 +1,4 @@
 """The library's kernel in Gluon, in tiles of 192 by 128: what the compiler makes of it, and on a Hopper GPU its product."""
-
 import os
 
 os.environ.pop("TRITON_INTERPRET", None)  # before triton is imported
@@ -37,8 +36,8 @@ made = matmul_gluon_kernel.warmup(*descriptors, c, 400, 400, 400, **constants, *
 ptx = made.asm["ptx"]
 print("products:", *sorted(set(re.findall(r"wgmma\S+(m64n\d+k16)", ptx))), "shared:", made.metadata.shared)
 print("registers:", *sorted(set(map(int, re.findall(r"setmaxnreg\S+\s+(\d+)", ptx)))))
-# > products: m64n128k16 shared: 229604
-# > registers: 24 80 160 168 256
+#> products: m64n128k16 shared: 229604
+#> registers: 24 80 160 168 256
 
 if torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0):
     configuration = {"BLOCK_M": 192, "BLOCK_N": 128, "BLOCK_K": 64, "GROUP_M": 8, "num_warps": 4, "num_stages": 5, "programs": 4}

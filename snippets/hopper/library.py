@@ -1,5 +1,4 @@
 """The library's two kernels for Hopper, each launched on a small product with tiles that do not divide it."""
-
 import os
 
 import torch
@@ -24,7 +23,6 @@ from kernels.common.sizes import next_power_of_2
 # --8<-- [end:imports]
 
 from kernels.matmul.hopper import matmul_hopper
-
 # --8<-- [start:also]
 from kernels.matmul.narrow import matmul_narrow
 # --8<-- [end:also]
@@ -41,8 +39,8 @@ for way in ({"DESCRIPTOR_STORE": True}, {"DESCRIPTOR_STORE": False}):
     launch = matmul_hopper(a, b, c, finish, "tf32", sides | way | {"programs": 4})
     launch(a, b, c.zero_(), finish)
     print(torch.equal(c, expected))
-    # > True
-    # > True
+    #> True
+    #> True
 # --8<-- [end:hopper]
 
 # --8<-- [start:narrow]
@@ -52,6 +50,6 @@ for parts in (1, 2):
     launch = matmul_narrow(few, b, c, finish, "tf32", sides | {"parts": parts})
     launch(few, b, c, finish)
     print(parts, torch.equal(c, expected[:10]))
-    # > 1 True
-    # > 2 True
+    #> 1 True
+    #> 2 True
 # --8<-- [end:narrow]

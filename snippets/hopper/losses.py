@@ -1,5 +1,4 @@
 """Products that lose to cuBLAS, or barely win, and cuBLAS's own, for the hardware's counters to watch."""
-
 # needs: sm_90
 # counters: ours_3072 cublas_3072 ours_512 cublas_512 ours_128 cublas_128 ours_8192 cublas_8192 ours_fp8 cublas_fp8
 # counters-also: everything

@@ -1,5 +1,4 @@
 """A product of 16 rows, straight and turned round: which instruction multiplies, and what each takes."""
-
 # counters: straight turned eager
 # counters-also: everything
 import os
@@ -30,16 +29,8 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 # --8<-- [start:kernel]
 @triton.jit
 def few_rows_kernel(
-    a_desc,
-    b_desc,
-    c_ptr,
-    M,
-    N,
-    K,
-    TRANSPOSED: tl.constexpr,
-    ROWS: tl.constexpr,
-    COLUMNS: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_desc, b_desc, c_ptr, M, N, K,
+    TRANSPOSED: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program owns COLUMNS columns of c, in all of its rows.
     column = tl.program_id(0) * COLUMNS
@@ -55,8 +46,6 @@ def few_rows_kernel(
     rows, columns = tl.arange(0, ROWS), column + tl.arange(0, COLUMNS)  # [ROWS], [COLUMNS]
     mask = (rows < M)[:, None] & (columns < N)[None, :]
     tl.store(c_ptr + rows[:, None].to(tl.int64) * N + columns[None, :], c, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -79,8 +68,8 @@ for turned in (False, True):
     compiled = compile_only(few_rows_kernel, *few_rows_arguments(a, b, c), TRANSPOSED=turned, **few_sides)
     found = re.findall(r"(mma\.sync|wgmma\.mma_async)\S*?(m\d+n\d+k\d+)", compiled.asm["ptx"])
     print("turned:" if turned else "straight:", torch.equal(c, expected), *set(found))
-    # > straight: True ('mma.sync', 'm16n8k16')
-    # > turned: True ('wgmma.mma_async', 'm64n16k16')
+    #> straight: True ('mma.sync', 'm16n8k16')
+    #> turned: True ('wgmma.mma_async', 'm64n16k16')
 # --8<-- [end:compile]
 
 

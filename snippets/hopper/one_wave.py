@@ -1,5 +1,4 @@
 """Products of one wave: by programs that own one tile each, and by programs that persist, with the same tile; and cuBLAS."""
-
 # needs: sm_90
 import sys
 

@@ -1,5 +1,4 @@
 """The last wave: whole tiles for the waves that are full, and what remains dealt out to all programs, in several ways."""
-
 import os
 from functools import partial
 
@@ -24,20 +23,8 @@ from snippets.hopper.tail_pieces import pieces_product, tile_descriptor
 # --8<-- [start:add]
 @triton.jit
 def tail_add(
-    c_ptr,
-    partial_ptr,
-    unit,
-    M,
-    N,
-    n_whole,
-    n_blocks,
-    n_split,
-    sharers,
-    PARTS: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    GROUP_M: tl.constexpr,
-    ROWS: tl.constexpr,
+    c_ptr, partial_ptr, unit, M, N, n_whole, n_blocks, n_split, sharers,
+    PARTS: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP_M: tl.constexpr, ROWS: tl.constexpr,
 ):
     """Add up ROWS rows of a split tile, in the order of the programs that have left their parts."""
     split, inside = unit // (BLOCK_M // ROWS), unit % (BLOCK_M // ROWS) * ROWS + tl.arange(0, ROWS)  # [ROWS]
@@ -52,33 +39,15 @@ def tail_add(
     rows, columns = pid_m * BLOCK_M + inside, pid_n * BLOCK_N + tl.arange(0, BLOCK_N)  # [ROWS], [BLOCK_N]
     offsets = rows.to(tl.int64)[:, None] * N + columns[None, :]  # [ROWS, BLOCK_N]
     tl.store(c_ptr + offsets, total, mask=(rows < M)[:, None] & (columns < N)[None, :])
-
-
 # --8<-- [end:add]
 
 
 # --8<-- [start:kernel]
 @triton.jit(do_not_specialize=["n_whole", "sharers"])
 def tail_kernel(
-    a_desc,
-    b_desc,
-    c_desc,
-    c_ptr,
-    partial_ptr,
-    arrived_ptr,
-    M,
-    N,
-    K,
-    n_whole,
-    sharers,
-    FINISH: tl.constexpr,
-    PARTS: tl.constexpr,
-    UPCAST: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
-    ROWS: tl.constexpr,
+    a_desc, b_desc, c_desc, c_ptr, partial_ptr, arrived_ptr, M, N, K, n_whole, sharers,
+    FINISH: tl.constexpr, PARTS: tl.constexpr, UPCAST: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
+    BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr, ROWS: tl.constexpr,
 ):
     # This program owns an even share of the terms of the last tiles, and every num_programs-th tile before them.
     pid, n_programs = tl.program_id(0), tl.num_programs(0)
@@ -107,20 +76,8 @@ def tail_kernel(
             if tl.atomic_add(arrived_ptr + split, 1, sem="acq_rel") == last - first:
                 for unit in range(split * n_units, (split + 1) * n_units):
                     tail_add(
-                        c_ptr,
-                        partial_ptr,
-                        unit,
-                        M,
-                        N,
-                        n_whole,
-                        n_blocks,
-                        n_split,
-                        sharers,
-                        PARTS,
-                        BLOCK_M,
-                        BLOCK_N,
-                        GROUP_M,
-                        ROWS,
+                        c_ptr, partial_ptr, unit, M, N, n_whole, n_blocks, n_split, sharers,
+                        PARTS, BLOCK_M, BLOCK_N, GROUP_M, ROWS,
                     )
                 tl.store(arrived_ptr + split, 0)
     if FINISH == "all":
@@ -142,32 +99,23 @@ def tail_kernel(
         while (arrived < n_programs) & (tries < 65536):
             arrived, tries = tl.atomic_add(arrived_ptr, 0, sem="acquire"), tries + 1
         for unit in range(pid, n_split * n_units, n_programs):
-            tail_add(c_ptr, partial_ptr, unit, M, N, n_whole, n_blocks, n_split, sharers, PARTS, BLOCK_M, BLOCK_N, GROUP_M, ROWS)
+            tail_add(
+                c_ptr, partial_ptr, unit, M, N, n_whole, n_blocks, n_split, sharers, PARTS, BLOCK_M, BLOCK_N, GROUP_M, ROWS
+            )
         if tl.atomic_add(arrived_ptr + 1, 1, sem="acq_rel") == n_programs - 1:
             tl.store(arrived_ptr + tl.arange(0, 2), 0)  # the last to leave makes both counters ready for the next launch
 
 
 @triton.jit(do_not_specialize=["n_whole", "n_blocks", "n_split", "sharers"])
 def tail_add_kernel(
-    c_ptr,
-    partial_ptr,
-    M,
-    N,
-    n_whole,
-    n_blocks,
-    n_split,
-    sharers,
-    PARTS: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    GROUP_M: tl.constexpr,
-    ROWS: tl.constexpr,
+    c_ptr, partial_ptr, M, N, n_whole, n_blocks, n_split, sharers,
+    PARTS: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP_M: tl.constexpr, ROWS: tl.constexpr,
 ):
     # This program owns ROWS rows of a split tile.
     unit = tl.program_id(0)
-    tail_add(c_ptr, partial_ptr, unit, M, N, n_whole, n_blocks, n_split, sharers, PARTS, BLOCK_M, BLOCK_N, GROUP_M, ROWS)
-
-
+    tail_add(
+        c_ptr, partial_ptr, unit, M, N, n_whole, n_blocks, n_split, sharers, PARTS, BLOCK_M, BLOCK_N, GROUP_M, ROWS
+    )
 # --8<-- [end:kernel]
 
 
@@ -185,21 +133,8 @@ def tail_product(a, b, programs, finish, parts=None, block_n=256, stages=3):
     sides = {"BLOCK_M": 128, "BLOCK_N": block_n, "GROUP_M": 8, "ROWS": 16, "num_warps": 8}
     sides["PARTS"] = triton.next_power_of_2(max(4, (n_blocks - 1) // share + 2))  # so many a tile, and a few for nothing
     tail_product.kernel = tail_kernel[(programs,)](
-        *descriptors,
-        c,
-        parts_left,
-        arrived[finish],
-        M,
-        N,
-        K,
-        n_tiles - n_split,
-        sharers,
-        FINISH=finish,
-        BLOCK_K=64,
-        UPCAST=not a.is_cuda,
-        **sides,
-        num_stages=stages,
-        launch_cooperative_grid=finish == "all",
+        *descriptors, c, parts_left, arrived[finish], M, N, K, n_tiles - n_split, sharers, FINISH=finish, BLOCK_K=64,
+        UPCAST=not a.is_cuda, **sides, num_stages=stages, launch_cooperative_grid=finish == "all",
     )
     if finish == "later" and n_split:
         tail_add_kernel[(n_split * 8,)](c, parts_left, M, N, n_tiles - n_split, n_blocks, n_split, sharers, **sides)
@@ -213,9 +148,9 @@ a = torch.randint(-4, 5, (200, 328), device=device).half()
 b = torch.randint(-4, 5, (328, 600), device=device).half()
 for finish, parts in (("last", None), ("later", None), ("later", 2)):
     print(finish, torch.equal(tail_product(a, b, 4, finish, parts).double(), a.double() @ b.double()))
-    # > last True
-    # > later True
-    # > later True
+    #> last True
+    #> later True
+    #> later True
 # --8<-- [end:launch]
 
 
@@ -249,19 +184,11 @@ def gluon_tiles(a, b, programs):
 
 # Who adds the parts up, or how many pieces a tile has; how many programs share a tile; the columns of a tile; the stages.
 FORMS = {
-    "all": (tail_product, "all"),
-    "all_2": (tail_product, "all", 2),
-    "all_3": (tail_product, "all", 3),
-    "all_4": (tail_product, "all", 4),
-    "last": (tail_product, "last"),
-    "later": (tail_product, "later"),
-    "all_128": (tail_product, "all", None, 128, 4),
-    "all_128_4": (tail_product, "all", 4, 128, 4),
-    "later_128": (tail_product, "later", None, 128, 4),
-    "pieces_2": (pieces_product, 2),
-    "pieces_4": (pieces_product, 4),
-    "pieces_128_4": (pieces_product, 4, 128, 4),
-    "pieces_128_8": (pieces_product, 8, 128, 4),
+    "all": (tail_product, "all"), "all_2": (tail_product, "all", 2), "all_3": (tail_product, "all", 3),
+    "all_4": (tail_product, "all", 4), "last": (tail_product, "last"), "later": (tail_product, "later"),
+    "all_128": (tail_product, "all", None, 128, 4), "all_128_4": (tail_product, "all", 4, 128, 4),
+    "later_128": (tail_product, "later", None, 128, 4), "pieces_2": (pieces_product, 2), "pieces_4": (pieces_product, 4),
+    "pieces_128_4": (pieces_product, 4, 128, 4), "pieces_128_8": (pieces_product, 8, 128, 4),
 }
 
 if device == "cuda" and torch.cuda.get_device_capability() == (9, 0):

@@ -1,5 +1,4 @@
 """Smaller tiles for the last wave: whole tiles while all programs have one, then the rest in pieces of fewer columns."""
-
 import os
 
 import torch
@@ -20,22 +19,9 @@ from kernels.matmul.epilogue import matmul_tile
 # --8<-- [start:pieces]
 @triton.jit
 def tail_pieces_kernel(
-    a_desc,
-    b_desc,
-    c_desc,
-    b_piece_desc,
-    c_piece_desc,
-    c_ptr,
-    M,
-    N,
-    K,
-    n_whole,
-    UPCAST: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    PIECE: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_desc, b_desc, c_desc, b_piece_desc, c_piece_desc, c_ptr, M, N, K, n_whole,
+    UPCAST: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, PIECE: tl.constexpr,
+    BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns every num_programs-th whole tile, and then every num_programs-th piece, of PIECE columns.
     pid, n_programs, n_pieces = tl.program_id(0), tl.num_programs(0), BLOCK_N // PIECE
@@ -61,8 +47,6 @@ def tail_pieces_kernel(
                 a, b = a.to(tl.float32), b.to(tl.float32)
             part = tl.dot(a, b, part)
         c_piece_desc.store([row, column], part.to(c_ptr.dtype.element_ty))
-
-
 # --8<-- [end:pieces]
 
 
@@ -84,8 +68,6 @@ def pieces_product(a, b, programs, n_pieces, block_n=256, stages=3):
     whole = n_tiles - n_tiles % programs
     pieces_product.kernel = tail_pieces_kernel[(programs,)](*descriptors, *small, c, M, N, K, whole, **sides, **options)
     return c
-
-
 # --8<-- [end:launch]
 
 
@@ -95,5 +77,5 @@ if __name__ == "__main__":
         a = torch.randint(-4, 5, (M, K), device=device).half()
         b = torch.randint(-4, 5, (K, N), device=device).half()
         print(torch.equal(pieces_product(a, b, 4, 4).double(), a.double() @ b.double()))
-        # > True
-        # > True
+        #> True
+        #> True

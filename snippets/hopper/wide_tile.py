@@ -1,5 +1,4 @@
 """A tile of 128 by 192, which is no power of two: two sums side by side, so that the tiles of a product fill the GPU."""
-
 import os
 
 # --8<-- [start:torch]
@@ -26,21 +25,9 @@ from kernels.matmul.dispatch import prepare_launch
 # --8<-- [start:kernel]
 @triton.jit
 def wide_tile_kernel(
-    a_desc,
-    b_first_desc,
-    b_last_desc,
-    c_first_desc,
-    c_last_desc,
-    c_ptr,
-    M,
-    N,
-    K,
-    UPCAST: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    FIRST: tl.constexpr,
-    LAST: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_desc, b_first_desc, b_last_desc, c_first_desc, c_last_desc, c_ptr, M, N, K,
+    UPCAST: tl.constexpr, BLOCK_M: tl.constexpr, FIRST: tl.constexpr, LAST: tl.constexpr,
+    BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of c, of FIRST + LAST columns.
     n_rows, n_columns = tl.cdiv(M, BLOCK_M), tl.cdiv(N, FIRST + LAST)
@@ -63,8 +50,6 @@ def wide_tile_kernel(
             last = tl.dot(a, b_last, last)
         c_first_desc.store([row, column], first.to(c_ptr.dtype.element_ty))
         c_last_desc.store([row, column + FIRST], last.to(c_ptr.dtype.element_ty))
-
-
 # --8<-- [end:kernel]
 
 
@@ -81,7 +66,9 @@ def wide_product(a, b, programs, stages=4, groups=8):
     grid = (min(programs, triton.cdiv(M, 128) * triton.cdiv(N, 192)),)
     sides = {"BLOCK_M": 128, "FIRST": 128, "LAST": 64, "BLOCK_K": 64, "GROUP_M": groups}
     options = {"UPCAST": not a.is_cuda, "num_warps": 8, "num_stages": stages}
-    wide_product.kernel = wide_tile_kernel[grid](tile_descriptor(a, 128, 64), *halves, c, M, N, K, **sides, **options)
+    wide_product.kernel = wide_tile_kernel[grid](
+        tile_descriptor(a, 128, 64), *halves, c, M, N, K, **sides, **options
+    )
     return c
 
 
@@ -90,8 +77,8 @@ for M, N, K in ((128, 192, 64), (200, 600, 136)):
     a = torch.randint(-4, 5, (M, K), device=device).half()
     b = torch.randint(-4, 5, (K, N), device=device).half()
     print(torch.equal(wide_product(a, b, 3).double(), a.double() @ b.double()))
-    # > True
-    # > True
+    #> True
+    #> True
 # --8<-- [end:launch]
 
 

@@ -1,5 +1,4 @@
 """Time what torch.compile writes, in both of its modes, beside the library's kernels, for six operations at four sizes each."""
-
 # needs: cuda
 import math
 import sys

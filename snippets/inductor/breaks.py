@@ -6,8 +6,6 @@ import torch
 
 def whole(x):
     return torch.relu(x * 2).sum() + 1
-
-
 # --8<-- [end:whole]
 
 
@@ -41,11 +39,11 @@ def graphs_of(function, x):
 
 x = torch.ones(100)
 print("whole:   ", graphs_of(whole, x))
-# > whole:    1
+#> whole:    1
 print("reads:   ", graphs_of(reads, x))
-# > reads:    2
+#> reads:    2
 print("branches:", graphs_of(branches, x))
-# > branches: 2
+#> branches: 2
 # --8<-- [end:breaks]
 
 # --8<-- [start:fullgraph]
@@ -53,7 +51,7 @@ try:
     torch.compile(branches, fullgraph=True, backend="eager")(x)
 except torch._dynamo.exc.Unsupported as error:
     print(str(error).splitlines()[0])
-    # > Data-dependent branching
+    #> Data-dependent branching
 # --8<-- [end:fullgraph]
 
 # --8<-- [start:recompiles]
@@ -70,13 +68,12 @@ compiled = torch.compile(whole, backend=counting)
 for n in (100, 101, 102, 103, 5000):
     compiled(torch.ones(n))
 print(len(compilations), "compilations for five lengths")
-# > 2 compilations for five lengths
+#> 2 compilations for five lengths
 compiled(torch.ones(100, dtype=torch.float16))
 compiled(torch.ones(10, 10))
 print(len(compilations), "with another dtype and another number of dimensions")
-# > 4 with another dtype and another number of dimensions
+#> 4 with another dtype and another number of dimensions
 # --8<-- [end:recompiles]
-
 
 # --8<-- [start:solution]
 def branchless(x):
@@ -85,6 +82,6 @@ def branchless(x):
 
 
 print("branchless:", graphs_of(branchless, x))
-# > branchless: 1
+#> branchless: 1
 torch.testing.assert_close(branchless(-x), branches(-x))
 # --8<-- [end:solution]

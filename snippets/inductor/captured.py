@@ -1,5 +1,4 @@
 """Catch the program that torch.compile writes, find the kernels in it, and see what a call really launches."""
-
 # needs: cuda
 import re
 import statistics
@@ -46,8 +45,6 @@ def launched(call):
     if not kernels:
         raise RuntimeError("the profiler saw no kernel")
     return kernels
-
-
 # --8<-- [end:captured]
 
 
@@ -71,8 +68,6 @@ def queued_us(*calls):
             times[which].append((time.perf_counter() - start) / 100 * 1e6)
     torch.cuda.synchronize()
     return [round(statistics.median(values), 2) for values in times]
-
-
 # --8<-- [end:host]
 
 

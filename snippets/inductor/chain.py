@@ -1,5 +1,4 @@
 """The kernel that torch.compile writes for a chain of element-wise operations."""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """What the first call of a compiled function costs, in each mode, and what the later ones cost the host."""
-
 # needs: cuda
 import sys
 import time

@@ -1,5 +1,4 @@
 """How many kernels seven pieces of PyTorch launch: eagerly, compiled, and compiled with a search."""
-
 # needs: cuda
 import sys
 

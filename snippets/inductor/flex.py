@@ -1,5 +1,4 @@
 """FlexAttention called eagerly and compiled: what each launches, how long it takes, and that they agree."""
-
 # needs: cuda
 import sys
 

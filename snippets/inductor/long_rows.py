@@ -1,5 +1,4 @@
 """What torch.compile writes for the softmax of rows that are too long to stay on chip."""
-
 # needs: cuda
 import sys
 

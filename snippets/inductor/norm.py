@@ -1,5 +1,4 @@
 """The kernel that torch.compile writes for layer norm, and what it writes for the gradients."""
-
 # needs: cuda
 import sys
 

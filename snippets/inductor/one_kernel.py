@@ -1,5 +1,4 @@
 """Does softmax(x @ w + b) become one kernel? Count what is launched: eagerly, compiled, and compiled with a search."""
-
 # needs: cuda
 import sys
 

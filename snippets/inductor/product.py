@@ -1,5 +1,4 @@
 """What torch.compile makes of a linear layer with GELU: in its default mode, and when it may search."""
-
 # needs: cuda
 import sys
 

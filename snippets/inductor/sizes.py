@@ -27,13 +27,12 @@ def shorter_than_100(x):
 
 lengths = [(torch.ones(n),) for n in (300, 200, 50, 60, 1)]
 print("as it learns:", times_compiled(shorter_than_100, lengths))
-# > as it learns: 4
+#> as it learns: 4
 print("variable at once:", times_compiled(shorter_than_100, lengths, dynamic=True))
-# > variable at once: 3
+#> variable at once: 3
 print("every size anew:", times_compiled(shorter_than_100, lengths, dynamic=False))
-# > every size anew: 5
+#> every size anew: 5
 # --8<-- [end:sizes]
-
 
 # --8<-- [start:limit]
 def named(x, name):
@@ -42,10 +41,10 @@ def named(x, name):
 
 names = [(torch.ones(4), f"layer {n}") for n in range(12)]
 print("twelve names:", times_compiled(named, names))
-# > twelve names: 8
+#> twelve names: 8
 try:
     times_compiled(named, names, fullgraph=True)
 except Exception as error:
     print(type(error).__name__)
-    # > FailOnRecompileLimitHit
+    #> FailOnRecompileLimitHit
 # --8<-- [end:limit]

@@ -1,5 +1,4 @@
 """The kernel that torch.compile writes for softmax along rows that fit a program."""
-
 # needs: cuda
 import sys
 

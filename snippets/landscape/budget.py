@@ -16,12 +16,11 @@ for tile in [(128, 128, 64, 8, 3), (128, 256, 64, 8, 3), (128, 256, 64, 4, 3), (
     sums, waiting = budget(*tile)
     verdict = "spills" if sums > REGISTERS else "does not start" if waiting > SHARED else "fits"
     print(f"{tile}: {sums:3} sums, {waiting:7,} bytes, {verdict}")
-    # > (128, 128, 64, 8, 3):  64 sums,  98,304 bytes, fits
-    # > (128, 256, 64, 8, 3): 128 sums, 147,456 bytes, fits
-    # > (128, 256, 64, 4, 3): 256 sums, 147,456 bytes, spills
-    # > (256, 128, 128, 8, 3): 128 sums, 294,912 bytes, does not start
+    #> (128, 128, 64, 8, 3):  64 sums,  98,304 bytes, fits
+    #> (128, 256, 64, 8, 3): 128 sums, 147,456 bytes, fits
+    #> (128, 256, 64, 4, 3): 256 sums, 147,456 bytes, spills
+    #> (256, 128, 128, 8, 3): 128 sums, 294,912 bytes, does not start
 # --8<-- [end:budget]
-
 
 # --8<-- [start:programs]
 def programs(m, n, block_m, block_n):
@@ -30,7 +29,7 @@ def programs(m, n, block_m, block_n):
 
 for m, n in [(4096, 4096), (1024, 1024), (512, 512)]:
     print(f"{m} x {n}: {programs(m, n, 128, 256)} large tiles or {programs(m, n, 64, 64)} small ones")
-    # > 4096 x 4096: 512 large tiles or 4096 small ones
-    # > 1024 x 1024: 32 large tiles or 256 small ones
-    # > 512 x 512: 8 large tiles or 64 small ones
+    #> 4096 x 4096: 512 large tiles or 4096 small ones
+    #> 1024 x 1024: 32 large tiles or 256 small ones
+    #> 512 x 512: 8 large tiles or 64 small ones
 # --8<-- [end:programs]

@@ -1,9 +1,8 @@
 """Write the CUDA C++ of one configuration of a matrix product, as one would write it by hand for that configuration.
 
-python cuda_source.py 128 256 64 8 3 > product.cu      BLOCK_M, BLOCK_N, BLOCK_K, warps, stages
-nvcc -O3 -std=c++17 -arch=sm_90 -shared -Xcompiler -fPIC product.cu -o product.so
+    python cuda_source.py 128 256 64 8 3 > product.cu      BLOCK_M, BLOCK_N, BLOCK_K, warps, stages
+    nvcc -O3 -std=c++17 -arch=sm_90 -shared -Xcompiler -fPIC product.cu -o product.so
 """
-
 import sys
 
 SOURCE = r"""
@@ -197,8 +196,6 @@ def cuda_source(m, n, k, warps, stages):
     for name, number in numbers.items():
         text = text.replace(f"@{name}@", str(number))
     return text + "\n"
-
-
 # --8<-- [end:numbers]
 
 

@@ -8,6 +8,6 @@ for limit in (232448, 101376):
     largest = max(m * n for m, n, k, s in fit)
     deepest = max(k for m, n, k, s in fit if m * n == largest)
     print(f"{len(fit)} of {len(listed)} fit, tiles of {largest} with BLOCK_K to {deepest}")
-    # > 39 of 48 fit, tiles of 32768 with BLOCK_K to 64
-    # > 24 of 48 fit, tiles of 32768 with BLOCK_K to 32
+    #> 39 of 48 fit, tiles of 32768 with BLOCK_K to 64
+    #> 24 of 48 fit, tiles of 32768 with BLOCK_K to 32
 # --8<-- [end:fits]

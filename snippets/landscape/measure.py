@@ -1,5 +1,4 @@
 """One product in Triton and in CUDA C++, in sixteen configurations on three shapes: times, what each takes, what fails."""
-
 import ctypes
 import inspect
 import os
@@ -29,16 +28,8 @@ SHAPES = [(4096, 4096, 4096), (8192, 8192, 512), (1024, 1024, 1024)]
 
 @triton.jit
 def picker_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    GROUP_M: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K, GROUP_M: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program owns one tile of c; BLOCK_K divides K.
     tile = tl.program_id(0)

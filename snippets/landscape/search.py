@@ -1,5 +1,4 @@
 """Every configuration of one kernel on five shapes: time, registers, spills, shared memory, occupancy, or why it fails."""
-
 # needs: cuda
 import sys
 
@@ -30,16 +29,8 @@ SHAPES = [(4096, 4096, 4096), (8192, 8192, 512), (1024, 1024, 1024), (512, 512, 
 # --8<-- [start:kernel]
 @triton.jit
 def landscape_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns one tile of c; BLOCK_K divides K.
     tile = tl.program_id(0)
@@ -61,15 +52,16 @@ def landscape_kernel(
         a_ptrs += BLOCK_K
         b_ptrs += BLOCK_K * N
     tl.store(c_ptr + rows * N + columns, total, mask=(rows < M) & (columns < N))
-
-
 # --8<-- [end:kernel]
 
 
 # --8<-- [start:list]
 NAMES = ("block_m", "block_n", "block_k", "group_m", "num_warps", "num_stages")
 TILES = [(64, 64), (64, 128), (128, 64), (128, 128), (64, 256), (256, 64), (128, 256), (256, 128)]
-LIST = [(m, n, k, 8, warps, stages) for m, n in TILES for k in (32, 64, 128) for warps in (4, 8) for stages in (3, 4)]
+LIST = [
+    (m, n, k, 8, warps, stages)
+    for m, n in TILES for k in (32, 64, 128) for warps in (4, 8) for stages in (3, 4)
+]
 LIST += [(128, 128, 64, 8, 8, 2), (128, 128, 64, 8, 8, 5), (64, 64, 64, 8, 4, 2), (64, 64, 64, 8, 4, 5)]
 LIST += [(128, 256, 64, group, 8, 3) for group in (1, 4, 16)]
 LIST += [(128, 128, 64, group, 8, 4) for group in (1, 4, 16)]

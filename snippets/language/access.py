@@ -1,5 +1,4 @@
 """Load, store, and the atomic operations."""
-
 import os
 
 import torch
@@ -40,21 +39,21 @@ x = torch.arange(100, 108, device=device)
 out = torch.zeros_like(x)
 access_kernel[(1,)](x, out, 5)
 print("load, store", out.tolist())
-# > load, store [100, 101, 102, 103, 104, -1, 0, 0]
+#> load, store [100, 101, 102, 103, 104, -1, 0, 0]
 cells = torch.tensor([0, -1, 99, 0, 255, 0, -1, 0], dtype=torch.int32, device=device)
 before = torch.empty(4, dtype=torch.int32, device=device)
 atomics_kernel[(4,)](cells, before)
 for name, cell in zip(("add", "max", "min", "or", "and", "xor"), cells.tolist(), strict=False):
     print(f"atomic_{name:4}", cell)
-    # > atomic_add  6
-    # > atomic_max  3
-    # > atomic_min  0
-    # > atomic_or   15
-    # > atomic_and  240
-    # > atomic_xor  0
+    #> atomic_add  6
+    #> atomic_max  3
+    #> atomic_min  0
+    #> atomic_or   15
+    #> atomic_and  240
+    #> atomic_xor  0
 found = sorted([*before.tolist(), cells[6].item()])
 print("atomic_xchg", found)  # each number was found once, in whatever order the programs came
-# > atomic_xchg [-1, 0, 1, 2, 3]
+#> atomic_xchg [-1, 0, 1, 2, 3]
 print("atomic_cas ", cells[7].item() in (1, 2, 3, 4))  # one program was the first
-# > atomic_cas  True
+#> atomic_cas  True
 # --8<-- [end:access]

@@ -1,5 +1,4 @@
 """Make blocks and change their shape."""
-
 import os
 
 import torch
@@ -46,17 +45,17 @@ made = torch.empty((4, 4), dtype=torch.int32, device=device)
 making_kernel[(1,)](made)
 for name, row in zip(("arange", "full", "zeros", "to"), made.tolist(), strict=True):
     print(f"{name:12}", row)
-    # > arange       [0, 1, 2, 3]
-    # > full         [7, 7, 7, 7]
-    # > zeros        [0, 0, 0, 0]
-    # > to           [0, 0, 1, 2]
+    #> arange       [0, 1, 2, 3]
+    #> full         [7, 7, 7, 7]
+    #> zeros        [0, 0, 0, 0]
+    #> to           [0, 0, 1, 2]
 shaped = torch.empty((5, 8), dtype=torch.int32, device=device)
 shaping_kernel[(1,)](shaped)
 for name, row in zip(("broadcast_to", "trans", "join", "interleave", "flip"), shaped.tolist(), strict=True):
     print(f"{name:12}", row)
-    # > broadcast_to [0, 1, 2, 3, 0, 1, 2, 3]
-    # > trans        [0, 4, 1, 5, 2, 6, 3, 7]
-    # > join         [0, 0, 1, 10, 2, 20, 3, 30]
-    # > interleave   [0, 0, 1, 10, 2, 20, 3, 30]
-    # > flip         [7, 6, 5, 4, 3, 2, 1, 0]
+    #> broadcast_to [0, 1, 2, 3, 0, 1, 2, 3]
+    #> trans        [0, 4, 1, 5, 2, 6, 3, 7]
+    #> join         [0, 0, 1, 10, 2, 20, 3, 30]
+    #> interleave   [0, 0, 1, 10, 2, 20, 3, 30]
+    #> flip         [7, 6, 5, 4, 3, 2, 1, 0]
 # --8<-- [end:blocks]

@@ -1,5 +1,4 @@
 """Load and store a tile through a tensor descriptor, which knows the tensor's shape."""
-
 import os
 
 import torch
@@ -28,5 +27,5 @@ out = torch.full_like(x, -1)
 x_desc, out_desc = (TensorDescriptor.from_tensor(t, [4, 4]) for t in (x, out))
 tile_plus_one_kernel[(2, 2)](x_desc, out_desc)
 print("every element was written once:", bool((out == 1).all()))
-# > every element was written once: True
+#> every element was written once: True
 # --8<-- [end:descriptors]

@@ -1,5 +1,4 @@
 """Operations that work lane by lane."""
-
 import os
 
 import torch
@@ -50,14 +49,14 @@ out = torch.empty((8, 4), device=device)
 elements_kernel[(1,)](x, out)
 for name, row in zip(("abs", "maximum", "minimum", "clamp", "where", "floor", "ceil", "fma"), out.tolist(), strict=True):
     print(f"{name:8}", row)
-    # > abs      [1.5, 0.25, 0.75, 2.0]
-    # > maximum  [0.5, 0.5, 0.75, 2.0]
-    # > minimum  [-1.5, -0.25, 0.5, 0.5]
-    # > clamp    [0.0, 0.0, 0.75, 1.0]
-    # > where    [-1.0, -1.0, 1.0, 1.0]
-    # > floor    [-2.0, -1.0, 0.0, 2.0]
-    # > ceil     [-1.0, -0.0, 1.0, 2.0]
-    # > fma      [-2.0, 0.5, 2.5, 5.0]
+    #> abs      [1.5, 0.25, 0.75, 2.0]
+    #> maximum  [0.5, 0.5, 0.75, 2.0]
+    #> minimum  [-1.5, -0.25, 0.5, 0.5]
+    #> clamp    [0.0, 0.0, 0.75, 1.0]
+    #> where    [-1.0, -1.0, 1.0, 1.0]
+    #> floor    [-2.0, -1.0, 0.0, 2.0]
+    #> ceil     [-1.0, -0.0, 1.0, 2.0]
+    #> fma      [-2.0, 0.5, 2.5, 5.0]
 x = torch.tensor([0.25, 0.5, 1.0, 4.0], device=device)
 out = torch.empty((10, 4), device=device)
 functions_kernel[(1,)](x, out)
@@ -65,14 +64,14 @@ names = ["exp", "exp2", "log", "log2", "sqrt", "rsqrt", "sin", "cos", "erf", "si
 for name, row in zip(names, out, strict=True):
     expected = getattr(torch.special if name == "erf" else torch, name)(x)
     print(f"{name:8}", "as in PyTorch:", torch.allclose(row, expected, rtol=1e-5, atol=1e-6))
-    # > exp      as in PyTorch: True
-    # > exp2     as in PyTorch: True
-    # > log      as in PyTorch: True
-    # > log2     as in PyTorch: True
-    # > sqrt     as in PyTorch: True
-    # > rsqrt    as in PyTorch: True
-    # > sin      as in PyTorch: True
-    # > cos      as in PyTorch: True
-    # > erf      as in PyTorch: True
-    # > sigmoid  as in PyTorch: True
+    #> exp      as in PyTorch: True
+    #> exp2     as in PyTorch: True
+    #> log      as in PyTorch: True
+    #> log2     as in PyTorch: True
+    #> sqrt     as in PyTorch: True
+    #> rsqrt    as in PyTorch: True
+    #> sin      as in PyTorch: True
+    #> cos      as in PyTorch: True
+    #> erf      as in PyTorch: True
+    #> sigmoid  as in PyTorch: True
 # --8<-- [end:elements]

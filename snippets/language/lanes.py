@@ -1,5 +1,4 @@
 """Operations in which lanes meet: reductions, scans, sorting."""
-
 import os
 
 import torch
@@ -51,21 +50,21 @@ out = torch.empty(8, dtype=torch.int32, device=device)
 lanes_kernel[(1,)](x, out)
 for name, value in zip(("sum", "max", "min", "argmax", "argmin", "xor_sum", "reduce", "axis=1"), out.tolist(), strict=True):
     print(f"{name:8}", value)
-    # > sum      27
-    # > max      6
-    # > min      1
-    # > argmax   6
-    # > argmin   1
-    # > xor_sum  3
-    # > reduce   6
-    # > axis=1   10
+    #> sum      27
+    #> max      6
+    #> min      1
+    #> argmax   6
+    #> argmin   1
+    #> xor_sum  3
+    #> reduce   6
+    #> axis=1   10
 out = torch.empty((5, 8), dtype=torch.int32, device=device)
 scan_kernel[(1,)](x, out)
 for name, row in zip(("cumsum", "associative_scan", "sort", "gather", "histogram"), out.tolist(), strict=True):
     print(f"{name:16}", row)
-    # > cumsum           [3, 4, 8, 9, 14, 16, 22, 27]
-    # > associative_scan [3, 3, 4, 4, 5, 5, 6, 6]
-    # > sort             [1, 1, 2, 3, 4, 5, 5, 6]
-    # > gather           [5, 6, 2, 5, 1, 4, 1, 3]
-    # > histogram        [0, 2, 1, 1, 1, 2, 1, 0]
+    #> cumsum           [3, 4, 8, 9, 14, 16, 22, 27]
+    #> associative_scan [3, 3, 4, 4, 5, 5, 6, 6]
+    #> sort             [1, 1, 2, 3, 4, 5, 5, 6]
+    #> gather           [5, 6, 2, 5, 1, 4, 1, 3]
+    #> histogram        [0, 2, 1, 1, 1, 2, 1, 0]
 # --8<-- [end:lanes]

@@ -1,5 +1,4 @@
 """Multiply two tiles."""
-
 import os
 
 import torch
@@ -29,5 +28,5 @@ a, b = torch.randn((2, 16, 16), device=device).half()
 out = torch.empty((16, 16), device=device)
 dot_kernel[(1,)](a, b, out)
 print("as in PyTorch:", torch.allclose(out, a.float() @ b.float() + 1, atol=1e-3))
-# > as in PyTorch: True
+#> as in PyTorch: True
 # --8<-- [end:products]

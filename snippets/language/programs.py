@@ -1,5 +1,4 @@
 """Which program am I, how many are there, and what is decided at compile time."""
-
 import os
 
 import torch
@@ -35,7 +34,7 @@ out = torch.empty((3, 4), dtype=torch.int32, device=device)
 programs_kernel[(3,)](out, 5, SIDE=2)
 for row in out.tolist():
     print("program_id, num_programs, total, cdiv:", row)
-    # > program_id, num_programs, total, cdiv: [0, 3, 110, 3]
-    # > program_id, num_programs, total, cdiv: [1, 3, 110, 3]
-    # > program_id, num_programs, total, cdiv: [2, 3, 110, 3]
+    #> program_id, num_programs, total, cdiv: [0, 3, 110, 3]
+    #> program_id, num_programs, total, cdiv: [1, 3, 110, 3]
+    #> program_id, num_programs, total, cdiv: [2, 3, 110, 3]
 # --8<-- [end:programs]

@@ -1,5 +1,4 @@
 """Random numbers from a seed and a position."""
-
 import os
 
 import torch
@@ -28,9 +27,9 @@ random_kernel[(1,)](first, 7, 4096)
 random_kernel[(1,)](again, 7, 4096)
 random_kernel[(1,)](other, 8, 4096)
 print("the same seed and positions, the same numbers:", torch.equal(first, again))
-# > the same seed and positions, the same numbers: True
+#> the same seed and positions, the same numbers: True
 print("another seed, other numbers:", not torch.equal(first, other))
-# > another seed, other numbers: True
+#> another seed, other numbers: True
 print("means near 0.5, 0 and 0.5:", (first.mean(1).cpu() - torch.tensor([0.5, 0, 0.5])).abs().max().item() < 0.05)
-# > means near 0.5, 0 and 0.5: True
+#> means near 0.5, 0 and 0.5: True
 # --8<-- [end:rand]

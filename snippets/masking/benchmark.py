@@ -1,5 +1,4 @@
 """Time one negation with a mask, without, and with a mask for the last program only, at sizes that 16 divides and others."""
-
 # needs: cuda
 import sys
 

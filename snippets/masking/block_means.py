@@ -1,5 +1,4 @@
 """The exercise's solution: the mean of every block of a vector, whose last block is not full."""
-
 import os
 
 import torch
@@ -30,5 +29,5 @@ block_mean_kernel[(4,)](x, means, 1000, BLOCK=256)
 wanted = torch.stack([part.mean() for part in x.split(256)])
 torch.testing.assert_close(means, wanted)
 print("the means agree with PyTorch")
-# > the means agree with PyTorch
+#> the means agree with PyTorch
 # --8<-- [end:block_means]

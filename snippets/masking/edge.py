@@ -1,5 +1,4 @@
 """What a mask is: a block of true and false, here written out for every program."""
-
 import os
 
 import torch
@@ -29,8 +28,8 @@ exists = torch.empty(3, 4, dtype=torch.bool, device=device)
 edge_kernel[(3,)](exists, 10, BLOCK=4)
 for pid in range(3):
     print(f"program {pid}:", exists[pid].tolist())
-    # > program 0: [True, True, True, True]
-    # > program 1: [True, True, True, True]
-    # > program 2: [True, True, False, False]
+    #> program 0: [True, True, True, True]
+    #> program 1: [True, True, True, True]
+    #> program 2: [True, True, False, False]
 # --8<-- [end:edge]
 assert exists.sum() == 10

@@ -1,5 +1,4 @@
 """No mask, and a wrapper that makes sure none is needed."""
-
 import os
 
 import torch
@@ -31,10 +30,10 @@ def even_negate(x, block=256):
 device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.rand(1024, device=device)
 print("1024 elements:", torch.equal(even_negate(x), -x))
-# > 1024 elements: True
+#> 1024 elements: True
 try:
     even_negate(x[:1000])
 except ValueError as error:
     print(error)
-    # > x: expected a multiple of 256 elements, got 1000
+    #> x: expected a multiple of 256 elements, got 1000
 # --8<-- [end:even]

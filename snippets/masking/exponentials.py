@@ -1,5 +1,4 @@
 """A filler that is right for the sum and gone before the sum: exp(0) is 1."""
-
 import os
 
 import torch
@@ -26,6 +25,6 @@ for other in (0.0, -float("inf")):
     out = torch.empty(1, device=device)
     exp_sum_kernel[(1,)](x, out, 5, OTHER=other, BLOCK=8)
     print(f"other={other}: {out.item()}")
-    # > other=0.0: 8.0
-    # > other=-inf: 5.0
+    #> other=0.0: 8.0
+    #> other=-inf: 5.0
 # --8<-- [end:exponentials]

@@ -1,5 +1,4 @@
 """A promise about the mask that is not kept: the compiler takes your word for it."""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """How far past the end of a tensor must a load reach before the GPU objects?"""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """One half of a two-dimensional mask forgotten: sums of tiles that reach into the next rows."""
-
 import os
 
 import torch
@@ -15,13 +14,8 @@ import triton.language as tl
 # --8<-- [start:half_mask]
 @triton.jit
 def tile_sum_kernel(
-    x_ptr,
-    out_ptr,
-    M,
-    N,
-    ROWS: tl.constexpr,
-    COLS: tl.constexpr,
-    BLOCK: tl.constexpr,
+    x_ptr, out_ptr, M, N,
+    ROWS: tl.constexpr, COLS: tl.constexpr, BLOCK: tl.constexpr,
 ):
     rows = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     cols = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)
@@ -42,8 +36,8 @@ for rows, cols in ((True, True), (True, False), (False, True)):
     out = torch.empty(2, 2, device=device)
     tile_sum_kernel[(2, 2)](x, out, 20, 20, ROWS=rows, COLS=cols, BLOCK=16)
     print(f"checked: rows {rows!s:5} columns {cols!s:5}", out.tolist())
-    # > checked: rows True  columns True  [[256.0, 64.0], [64.0, 16.0]]
-    # > checked: rows True  columns False [[256.0, 256.0], [64.0, 12052.0]]
-    # > checked: rows False columns True  [[256.0, 64.0], [192064.0, 48016.0]]
+    #> checked: rows True  columns True  [[256.0, 64.0], [64.0, 16.0]]
+    #> checked: rows True  columns False [[256.0, 256.0], [64.0, 12052.0]]
+    #> checked: rows False columns True  [[256.0, 64.0], [192064.0, 48016.0]]
 # --8<-- [end:half_mask]
 assert out[1, 0] > 64, "the mistake this program shows did not happen"

@@ -1,5 +1,4 @@
 """What the compiled kernel puts into masked lanes, with `other` and without."""
-
 import os
 
 os.environ.pop("TRITON_INTERPRET", None)  # before triton is imported
@@ -14,17 +13,12 @@ from triton.compiler import ASTSource
 # --8<-- [start:kernel]
 @triton.jit
 def shifted_kernel(
-    x_ptr,
-    out_ptr,
-    n_elements,
-    OTHER: tl.constexpr,
-    BLOCK: tl.constexpr,
+    x_ptr, out_ptr, n_elements,
+    OTHER: tl.constexpr, BLOCK: tl.constexpr,
 ):
     lanes = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + lanes, mask=lanes < n_elements, other=OTHER)
     tl.store(out_ptr + lanes, x)
-
-
 # --8<-- [end:kernel]
 
 
@@ -34,11 +28,11 @@ for other in (None, -float("inf")):
     lines = triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ptx"].splitlines()
     load = next(number for number, line in enumerate(lines) if "ld.global" in line)
     print(f"other={other}")
-    print("\n".join(" ".join(line.split()) for line in lines[load - 4 : load + 1] if "mov" in line or "ld." in line))
-    # > other=None
-    # > mov.u32 %r1, 0x0;
-    # > @%p1 ld.global.b32 { %r1 }, [ %rd1 + 0 ];
-    # > other=-inf
-    # > mov.b32 %r1, -8388608;
-    # > mov.u32 %r2, %r1;
-    # > @%p1 ld.global.b32 { %r2 }, [ %rd1 + 0 ];
+    print("\n".join(' '.join(line.split()) for line in lines[load - 4 : load + 1] if "mov" in line or "ld." in line))
+    #> other=None
+    #> mov.u32 %r1, 0x0;
+    #> @%p1 ld.global.b32 { %r1 }, [ %rd1 + 0 ];
+    #> other=-inf
+    #> mov.b32 %r1, -8388608;
+    #> mov.u32 %r2, %r1;
+    #> @%p1 ld.global.b32 { %r2 }, [ %rd1 + 0 ];

@@ -1,5 +1,4 @@
 """The largest number of every block of a vector, whose last block is not full."""
-
 import os
 
 import torch
@@ -31,5 +30,5 @@ x = torch.tensor(numbers, device=device)
 out = torch.empty(3, device=device)
 block_largest_kernel[(3,)](x, out, 10, BLOCK=4)
 print(out.tolist())
-# > [-1.0, -4.0, -2.0]
+#> [-1.0, -4.0, -2.0]
 # --8<-- [end:largest]

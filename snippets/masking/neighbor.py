@@ -1,5 +1,4 @@
 """Two tensors made one after the other, and a kernel without a mask that writes past the end of the first."""
-
 # needs: cuda
 # sanitizer: memcheck
 import sys

@@ -1,5 +1,4 @@
 """What a masked lane holds when nothing says what it should hold: nothing that Triton promises."""
-
 import os
 
 import torch
@@ -25,6 +24,6 @@ x = torch.tensor([-3.0, -1.0, -2.0, -5.0, -4.0], device=device)
 out = torch.empty(1, device=device)
 undefined_kernel[(1,)](x, out, 5, BLOCK=8)
 print("the largest of five negative numbers:", out.item())
-# > the largest of five negative numbers: 0.0
+#> the largest of five negative numbers: 0.0
 # --8<-- [end:no_other]
 assert out.item() != -1, "the mistake this program shows did not happen"

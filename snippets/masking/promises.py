@@ -1,5 +1,4 @@
 """Two ways to promise the compiler that a mask is regular, and what each does to the loads."""
-
 import os
 import re
 
@@ -15,11 +14,8 @@ from triton.compiler import ASTSource
 # --8<-- [start:kernel]
 @triton.jit
 def hinted_negate_kernel(
-    x_ptr,
-    out_ptr,
-    n,
-    HINT: tl.constexpr,
-    BLOCK: tl.constexpr,
+    x_ptr, out_ptr, n,
+    HINT: tl.constexpr, BLOCK: tl.constexpr,
 ):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     if HINT == "multiple_of":
@@ -28,8 +24,6 @@ def hinted_negate_kernel(
     if HINT == "max_constancy":
         mask = tl.max_constancy(mask, 16)  # "alike in every 16 lanes"
     tl.store(out_ptr + offsets, -tl.load(x_ptr + offsets, mask=mask), mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -40,6 +34,6 @@ for hint in ("none", "multiple_of", "max_constancy"):
     ptx = triton.compile(source, target=GPUTarget("cuda", 90, 32)).asm["ptx"]
     found = re.findall(r"ld\.global\.(?:v(\d)\.)?b(\d+)", ptx)
     print(f"{hint:13} {len(found)} loads of {int(found[0][0] or 1) * int(found[0][1]) // 8} bytes")
-    # > none          8 loads of 4 bytes
-    # > multiple_of   8 loads of 4 bytes
-    # > max_constancy 2 loads of 16 bytes
+    #> none          8 loads of 4 bytes
+    #> multiple_of   8 loads of 4 bytes
+    #> max_constancy 2 loads of 16 bytes

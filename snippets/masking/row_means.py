@@ -1,5 +1,4 @@
 """The exercise's solution: the mean of every row, several rows a program."""
-
 import os
 
 import torch
@@ -15,12 +14,8 @@ import triton.language as tl
 # --8<-- [start:row_means]
 @triton.jit
 def row_means_kernel(
-    x_ptr,
-    out_ptr,
-    M,
-    N,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    x_ptr, out_ptr, M, N,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     cols = tl.arange(0, BLOCK_N)
@@ -36,5 +31,5 @@ grid = (triton.cdiv(10, 4),)
 row_means_kernel[grid](x, means, 10, 100, BLOCK_M=4, BLOCK_N=128)
 torch.testing.assert_close(means, x.mean(dim=1))
 print("the means agree with PyTorch")
-# > the means agree with PyTorch
+#> the means agree with PyTorch
 # --8<-- [end:row_means]

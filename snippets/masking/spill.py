@@ -1,5 +1,4 @@
 """A store without a mask: the numbers of another tensor change, and nothing says so."""
-
 import os
 
 import torch
@@ -24,8 +23,8 @@ memory = torch.ones(20, device=device)
 x, neighbor = memory[:10], memory[10:]
 spill_double_kernel[(3,)](x, BLOCK=4)
 print("x:       ", x.tolist())
-# > x:        [2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
+#> x:        [2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0]
 print("neighbor:", neighbor.tolist())
-# > neighbor: [2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+#> neighbor: [2.0, 2.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
 # --8<-- [end:spill]
 assert neighbor[0] == 2, "the mistake this program shows did not happen"

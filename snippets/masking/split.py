@@ -1,5 +1,4 @@
 """Only the last program needs a mask: one kernel with a path for each."""
-
 import os
 
 # --8<-- [start:torch]
@@ -32,6 +31,6 @@ x = torch.rand(10_001, device=device)
 out = torch.full_like(x, float("nan"))
 split_negate_kernel[(triton.cdiv(10_001, 1024),)](x, out, 10_001, BLOCK=1024)
 print("same as PyTorch:", torch.equal(out, -x))
-# > same as PyTorch: True
+#> same as PyTorch: True
 # --8<-- [end:split]
 assert torch.equal(out, -x)

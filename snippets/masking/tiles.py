@@ -1,5 +1,4 @@
 """A matrix that its tiles do not cover exactly: a mask in two dimensions."""
-
 import os
 
 # --8<-- [start:torch]
@@ -19,13 +18,8 @@ import triton.language as tl
 # --8<-- [start:tiles]
 @triton.jit
 def scale_tile_kernel(
-    x_ptr,
-    out_ptr,
-    scale,
-    M,
-    N,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    x_ptr, out_ptr, scale, M, N,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
     cols = tl.program_id(1) * BLOCK_N + tl.arange(0, BLOCK_N)  # [BLOCK_N]
@@ -40,6 +34,6 @@ x = torch.rand(6, 10, device=device)
 out = torch.full_like(x, float("nan"))
 scale_tile_kernel[(2, 3)](x, out, 3.0, 6, 10, BLOCK_M=4, BLOCK_N=4)
 print("same as PyTorch:", torch.equal(out, 3.0 * x))
-# > same as PyTorch: True
+#> same as PyTorch: True
 # --8<-- [end:tiles]
 assert torch.equal(out, 3.0 * x)

@@ -1,5 +1,4 @@
 """What a load without a mask returns: whatever lies behind the vector."""
-
 # sanitizer: memcheck
 import os
 
@@ -31,6 +30,6 @@ neighbor.fill_(100.0)
 out = torch.empty(1, device=device)
 unmasked_sum_kernel[(1,)](x, out, BLOCK=1024)
 print("PyTorch:", x.sum().item(), " this kernel:", out.item())
-# > PyTorch: 1000.0  this kernel: 3400.0
+#> PyTorch: 1000.0  this kernel: 3400.0
 # --8<-- [end:unmasked]
 assert out.item() == 3400, "the mistake this program shows did not happen"

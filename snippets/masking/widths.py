@@ -1,5 +1,4 @@
 """How wide the compiled loads are, with a mask and without, for sizes that 16 divides and others."""
-
 import os
 import re
 
@@ -9,7 +8,6 @@ print("No GPU is needed, and no interpreter: the kernel is compiled and not run.
 # --8<-- [start:imports]
 import triton
 import triton.language as tl
-
 # --8<-- [end:imports]
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -18,17 +16,12 @@ from triton.compiler import ASTSource
 # --8<-- [start:kernel]
 @triton.jit
 def negate_kernel(
-    x_ptr,
-    out_ptr,
-    n_elements,
-    MASK: tl.constexpr,
-    BLOCK: tl.constexpr,
+    x_ptr, out_ptr, n_elements,
+    MASK: tl.constexpr, BLOCK: tl.constexpr,
 ):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n_elements if MASK else None
     tl.store(out_ptr + offsets, -tl.load(x_ptr + offsets, mask=mask), mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -47,5 +40,5 @@ def loads(dtype, divisible, masked):
 for dtype in ("fp32", "bf16"):
     print(f"{dtype}: no mask {loads(dtype, False, False)},", end=" ")
     print(f"16 divides n {loads(dtype, True, True)}, otherwise {loads(dtype, False, True)}")
-    # > fp32: no mask 2 of 16 bytes, 16 divides n 2 of 16 bytes, otherwise 8 of 4 bytes
-    # > bf16: no mask 1 of 16 bytes, 16 divides n 1 of 16 bytes, otherwise 8 of 2 bytes
+    #> fp32: no mask 2 of 16 bytes, 16 divides n 2 of 16 bytes, otherwise 8 of 4 bytes
+    #> bf16: no mask 1 of 16 bytes, 16 divides n 1 of 16 bytes, otherwise 8 of 2 bytes

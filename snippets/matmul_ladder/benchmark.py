@@ -2,7 +2,6 @@
 
 The kernels are those of the steps, under names of their own.
 """
-
 # needs: cuda
 import sys
 
@@ -33,15 +32,8 @@ def timed_naive_kernel(a_ptr, b_ptr, c_ptr, N, K, BLOCK: tl.constexpr):
 
 @triton.jit
 def timed_tiles_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program owns one tile of c.
     pid_n = tl.program_id(0).to(tl.int64)
@@ -66,15 +58,8 @@ def timed_tiles_kernel(
 
 @triton.jit
 def timed_cores_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program owns one tile of c.
     pid_n = tl.program_id(0).to(tl.int64)
@@ -99,16 +84,8 @@ def timed_cores_kernel(
 
 @triton.jit
 def timed_grouped_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns one tile of c.
     tile = tl.program_id(0).to(tl.int64)
@@ -137,16 +114,8 @@ def timed_grouped_kernel(
 
 @triton.jit
 def timed_descriptor_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns one tile of c. Where each matrix lies is said once.
     a_desc = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BLOCK_M, BLOCK_K])
@@ -169,16 +138,8 @@ def timed_descriptor_kernel(
 
 @triton.jit
 def timed_persistent_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
     a_desc = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BLOCK_M, BLOCK_K])
@@ -202,16 +163,8 @@ def timed_persistent_kernel(
 
 @triton.jit
 def timed_specialized_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
     SPECIALIZE: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
@@ -236,18 +189,8 @@ def timed_specialized_kernel(
 
 @triton.jit
 def timed_split_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    partial_ptr,
-    arrived_ptr,
-    M,
-    N,
-    K,
-    part_length,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, partial_ptr, arrived_ptr, M, N, K, part_length,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program owns one tile of c, and part_length of its inner dimension.
     tile, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)

@@ -1,5 +1,4 @@
 """Tiles through tensor descriptors: the copy engine for tensors fetches them, and nobody computes addresses."""
-
 # counters: descriptors
 # counters-also: everything
 import os
@@ -24,16 +23,8 @@ from kernels.tools.benchmark import Benchmark, keep
 # --8<-- [start:kernel]
 @triton.jit
 def descriptor_matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns one tile of c. Where each matrix lies is said once.
     a_desc = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BLOCK_M, BLOCK_K])
@@ -52,8 +43,6 @@ def descriptor_matmul_kernel(
         b = b_desc.load([k, column])  # [BLOCK_K, BLOCK_N]
         total = tl.dot(a, b, total)
     c_desc.store([row, column], total.to(c_ptr.dtype.element_ty))  # nothing outside of c
-
-
 # --8<-- [end:kernel]
 
 
@@ -80,7 +69,7 @@ a = torch.randint(-4, 5, (300, 200), device=device).to(dtype)
 b = torch.randint(-4, 5, (200, 520), device=device).to(dtype)
 expected = (a.float() @ b.float()).to(dtype)
 print("same as PyTorch:", torch.equal(by_descriptors(a, b), expected))
-# > same as PyTorch: True
+#> same as PyTorch: True
 # --8<-- [end:launch]
 
 

@@ -1,5 +1,4 @@
 """The same tiles in another order: programs that run at one time share what they load through the L2 cache."""
-
 # counters: rows grouped
 # counters-also: everything
 import os
@@ -24,16 +23,8 @@ from kernels.tools.benchmark import Benchmark
 # --8<-- [start:kernel]
 @triton.jit
 def grouped_matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns one tile of c.
     tile = tl.program_id(0).to(tl.int64)
@@ -68,8 +59,6 @@ def grouped(a, b, group_m):
     options = {"num_warps": 8, "num_stages": 1}
     grouped_matmul_kernel[grid](a, b, c, M, N, K, **sides, **options)
     return c
-
-
 # --8<-- [end:kernel]
 
 
@@ -81,9 +70,9 @@ b = torch.randint(-4, 5, (200, 520), device=device).to(dtype)
 expected = (a.float() @ b.float()).to(dtype)
 for group_m in (1, 2, 8):
     print("GROUP_M", group_m, torch.equal(grouped(a, b, group_m), expected))
-    # > GROUP_M 1 True
-    # > GROUP_M 2 True
-    # > GROUP_M 8 True
+    #> GROUP_M 1 True
+    #> GROUP_M 2 True
+    #> GROUP_M 8 True
 # --8<-- [end:check]
 
 if device == "cuda":

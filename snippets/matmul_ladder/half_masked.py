@@ -1,5 +1,4 @@
 """Zeros times whatever lies behind b: a tile of a is masked along K, the tile of b is not."""
-
 import os
 
 import torch
@@ -34,6 +33,6 @@ for mask_b in (False, True):
     c = torch.empty(16, 16, device=device)
     half_masked_kernel[(1,)](a, memory[:10], c, 10, mask_b, 16)
     print(f"b masked: {mask_b}, NaN in {int(c.isnan().sum())} of {c.numel()} elements")
-    # > b masked: False, NaN in 256 of 256 elements
-    # > b masked: True, NaN in 0 of 256 elements
+    #> b masked: False, NaN in 256 of 256 elements
+    #> b masked: True, NaN in 0 of 256 elements
 # --8<-- [end:half_masked]

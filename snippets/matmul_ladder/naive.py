@@ -1,5 +1,4 @@
 """The simplest matrix product: one program computes one element of c, a row of a times a column of b."""
-
 # counters: naive eager
 # counters-also: everything
 import os
@@ -37,8 +36,6 @@ def naive(a, b):
     c = torch.empty((M, N), dtype=a.dtype, device=a.device)
     naive_matmul_kernel[(N, M)](a, b, c, N, K, BLOCK=256, num_warps=4)
     return c
-
-
 # --8<-- [end:kernel]
 
 
@@ -47,7 +44,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 a = torch.randint(-4, 5, (20, 300), device=device).float()
 b = torch.randint(-4, 5, (300, 25), device=device).float()
 print("programs:", 20 * 25, "same as PyTorch:", torch.equal(naive(a, b), a @ b))
-# > programs: 500 same as PyTorch: True
+#> programs: 500 same as PyTorch: True
 # --8<-- [end:check]
 
 if device == "cuda":

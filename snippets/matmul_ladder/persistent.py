@@ -1,5 +1,4 @@
 """Persistent programs: one for each multiprocessor, which walks over many tiles and loads the next one early."""
-
 # counters: persistent eager
 # counters-also: everything
 import os
@@ -24,16 +23,8 @@ from kernels.tools.benchmark import Benchmark, keep
 # --8<-- [start:kernel]
 @triton.jit
 def persistent_matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
     a_desc = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BLOCK_M, BLOCK_K])
@@ -53,8 +44,6 @@ def persistent_matmul_kernel(
             b = b_desc.load([k, column])  # [BLOCK_K, BLOCK_N]
             total = tl.dot(a, b, total)
         c_desc.store([row, column], total.to(c_ptr.dtype.element_ty))
-
-
 # --8<-- [end:kernel]
 
 
@@ -82,9 +71,9 @@ b = torch.randint(-4, 5, (200, 520), device=device).to(dtype)
 expected = (a.float() @ b.float()).to(dtype)
 for programs in (1, 4, 132):  # the product has nine tiles
     print(programs, torch.equal(persistent_product(a, b, programs), expected))
-    # > 1 True
-    # > 4 True
-    # > 132 True
+    #> 1 True
+    #> 4 True
+    #> 132 True
 # --8<-- [end:launch]
 
 

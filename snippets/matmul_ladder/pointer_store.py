@@ -1,5 +1,4 @@
 """What goes wrong: warps that specialize, and a result stored by pointers. Most of c is wrong, and a corner is not."""
-
 # needs: sm_90
 import sys
 
@@ -18,16 +17,8 @@ from kernels.tools.benchmark import keep
 # --8<-- [start:kernel]
 @triton.jit
 def pointer_store_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
     SPECIALIZE: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
@@ -50,8 +41,6 @@ def pointer_store_kernel(
         c_ptrs = c_ptr + rows.to(tl.int64)[:, None] * N + columns[None, :]
         mask = (rows < M)[:, None] & (columns < N)[None, :]
         tl.store(c_ptrs, total.to(c_ptr.dtype.element_ty), mask=mask)
-
-
 # --8<-- [end:kernel]
 
 

@@ -1,5 +1,4 @@
 """A matrix product in tiles: one program makes a tile of c, and walks along K to do it."""
-
 import os
 
 import torch
@@ -18,15 +17,8 @@ import triton.language as tl
 # --8<-- [start:kernel]
 @triton.jit
 def walking_matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program owns one tile of c.
     rows = tl.program_id(1).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
@@ -41,8 +33,6 @@ def walking_matmul_kernel(
         total = tl.dot(a, b, total)  # [BLOCK_M, BLOCK_K] times [BLOCK_K, BLOCK_N]
     c_mask = (rows < M)[:, None] & (columns < N)[None, :]
     tl.store(c_ptr + rows[:, None] * N + columns[None, :], total, mask=c_mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -56,10 +46,11 @@ if __name__ == "__main__":
         walking_matmul_kernel[grid](a, b, c, M, N, K, **sides)
         return c
 
+
     device = "cuda" if torch.cuda.is_available() else "cpu"
     a = torch.randint(-4, 5, (150, 100), device=device).half()
     b = torch.randint(-4, 5, (100, 200), device=device).half()
     expected = (a.float() @ b.float()).half()
     print("same as PyTorch:", torch.equal(product(a, b), expected))
-    # > same as PyTorch: True
+    #> same as PyTorch: True
     # --8<-- [end:launch]

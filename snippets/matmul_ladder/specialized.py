@@ -1,5 +1,4 @@
 """Specialized warps: some only load, the others only multiply. The compiler divides them, asked by one word."""
-
 # counters: specialized
 # counters-also: everything
 import os
@@ -24,16 +23,8 @@ from kernels.tools.benchmark import Benchmark, keep
 # --8<-- [start:kernel]
 @triton.jit
 def specialized_matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
     SPECIALIZE: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
@@ -54,8 +45,6 @@ def specialized_matmul_kernel(
             b = b_desc.load([k, column])  # [BLOCK_K, BLOCK_N]
             total = tl.dot(a, b, total)
         c_desc.store([row, column], total.to(c_ptr.dtype.element_ty))
-
-
 # --8<-- [end:kernel]
 
 
@@ -80,9 +69,7 @@ def specialized(a, b, programs):
     specialized_matmul_kernel[grid](a, b, c, M, N, K, **sides, **options)
     return c
 
-
 # --8<-- [end:launch]
-
 
 # --8<-- [start:check]
 def wrong(c, expected):
@@ -96,7 +83,7 @@ a = torch.randint(-4, 5, (300, 200), device=device).to(dtype)
 b = torch.randint(-4, 5, (200, 520), device=device).to(dtype)
 expected = (a.float() @ b.float()).to(dtype)
 print("wrong elements of all:", wrong(specialized(a, b, 4), expected.double()))
-# > wrong elements of all: 0
+#> wrong elements of all: 0
 # --8<-- [end:check]
 
 if hopper:

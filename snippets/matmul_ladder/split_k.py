@@ -1,5 +1,4 @@
 """Few tiles and a long inner dimension: the sum of a tile is dealt out to several programs, and the last adds it up."""
-
 # counters: square_whole square_split skinny_whole skinny_split
 # counters-also: everything
 import os
@@ -24,18 +23,8 @@ from kernels.tools.benchmark import Benchmark, keep
 # --8<-- [start:kernel]
 @triton.jit
 def split_matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    partial_ptr,
-    arrived_ptr,
-    M,
-    N,
-    K,
-    part_length,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, partial_ptr, arrived_ptr, M, N, K, part_length,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program owns one tile of c, and part_length of its inner dimension.
     tile, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
@@ -70,8 +59,6 @@ def split_matmul_kernel(
         c_ptrs = c_ptr + rows[:, None] * N + columns[None, :]
         tl.store(c_ptrs, total, mask=(rows < M)[:, None] & (columns < N)[None, :])
         tl.store(arrived_ptr + tile, 0)  # as it was found
-
-
 # --8<-- [end:kernel]
 
 
@@ -98,9 +85,9 @@ arrived = torch.zeros(1024, dtype=torch.int32, device=device)
 for parts in (1, 3, 8):
     c = split_product(a, b, arrived, parts, 64, 64, 64, 4)
     print(parts, torch.equal(c, expected), "counters left:", int(arrived.sum()))
-    # > 1 True counters left: 0
-    # > 3 True counters left: 0
-    # > 8 True counters left: 0
+    #> 1 True counters left: 0
+    #> 3 True counters left: 0
+    #> 8 True counters left: 0
 # --8<-- [end:launch]
 
 

@@ -1,5 +1,4 @@
 """The same kernel with more stages: the next tiles are on their way while these are multiplied."""
-
 # counters: stages_1 stages_3 wide_3
 # counters-also: everything
 import os
@@ -20,16 +19,8 @@ from kernels.tools.benchmark import Benchmark, keep
 # --8<-- [start:kernel]
 @triton.jit
 def staged_matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns one tile of c.
     tile = tl.program_id(0).to(tl.int64)
@@ -54,8 +45,6 @@ def staged_matmul_kernel(
         b_ptrs += BLOCK_K * N
     c_ptrs = c_ptr + rows[:, None] * N + columns[None, :]
     tl.store(c_ptrs, total, mask=(rows < M)[:, None] & (columns < N)[None, :])
-
-
 # --8<-- [end:kernel]
 
 
@@ -78,7 +67,7 @@ expected = (a.float() @ b.float()).to(dtype)
 for num_stages in (1, 2, 3, 4, 5):
     assert torch.equal(staged(a, b, num_stages), expected)
 print("any number of stages gives the same product")
-# > any number of stages gives the same product
+#> any number of stages gives the same product
 # --8<-- [end:launch]
 
 

@@ -1,5 +1,4 @@
 """The same tiles in bfloat16: tl.dot now goes to the tensor cores."""
-
 # counters: cores eager
 # counters-also: everything
 import os
@@ -20,15 +19,8 @@ from kernels.tools.benchmark import Benchmark, keep
 # --8<-- [start:kernel]
 @triton.jit
 def cores_matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program owns one tile of c.
     pid_n = tl.program_id(0).to(tl.int64)
@@ -59,8 +51,6 @@ def on_cores(a, b):
     options = {"num_warps": 8, "num_stages": 1}
     cores_matmul_kernel[grid](a, b, c, M, N, K, **sides, **options)
     return c
-
-
 # --8<-- [end:kernel]
 
 
@@ -72,7 +62,7 @@ a = torch.randint(-4, 5, (300, 200), device=device).to(dtype)
 b = torch.randint(-4, 5, (200, 520), device=device).to(dtype)
 expected = (a.float() @ b.float()).to(dtype)
 print("same as PyTorch:", torch.equal(on_cores(a, b), expected))
-# > same as PyTorch: True
+#> same as PyTorch: True
 # --8<-- [end:check]
 
 if device == "cuda":

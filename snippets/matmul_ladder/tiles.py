@@ -1,5 +1,4 @@
 """Tiles: one program computes a block of c, and every number that it loads is used many times. Full float32."""
-
 # counters: tiles_16 tiles
 # counters-also: everything
 import os
@@ -20,15 +19,8 @@ from kernels.tools.benchmark import Benchmark, keep
 # --8<-- [start:kernel]
 @triton.jit
 def tiles_matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program owns one tile of c.
     pid_n = tl.program_id(0).to(tl.int64)
@@ -59,8 +51,6 @@ def tiled(a, b, block_m, block_n, block_k, num_warps=4):
     options = {"num_warps": num_warps, "num_stages": 1}
     tiles_matmul_kernel[grid](a, b, c, M, N, K, **sides, **options)
     return c
-
-
 # --8<-- [end:kernel]
 
 
@@ -71,9 +61,9 @@ b = torch.randint(-4, 5, (80, 90), device=device).float()
 for block in (16, 32, 64):
     same = torch.equal(tiled(a, b, block, block, 16), a @ b)
     print(f"tiles of {block}, same as PyTorch:", same)
-    # > tiles of 16, same as PyTorch: True
-    # > tiles of 32, same as PyTorch: True
-    # > tiles of 64, same as PyTorch: True
+    #> tiles of 16, same as PyTorch: True
+    #> tiles of 32, same as PyTorch: True
+    #> tiles of 64, same as PyTorch: True
 # --8<-- [end:check]
 
 if device == "cuda":

@@ -1,5 +1,4 @@
 """The exercise's solution: b is stored by columns, as the weight of a linear layer is."""
-
 import os
 
 import torch
@@ -15,16 +14,8 @@ import triton.language as tl
 # --8<-- [start:solution]
 @triton.jit
 def transposed_matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns one tile of c. Where each matrix lies is said once.
     a_desc = tl.make_tensor_descriptor(a_ptr, [M, K], [K, 1], [BLOCK_M, BLOCK_K])
@@ -61,5 +52,5 @@ x = torch.randint(-4, 5, (300, 200), device=device).to(dtype)
 weight = torch.randint(-4, 5, (520, 200), device=device).to(dtype)
 expected = (x.float() @ weight.float().T).to(dtype)
 print("same as PyTorch:", torch.equal(by_columns(x, weight), expected))
-# > same as PyTorch: True
+#> same as PyTorch: True
 # --8<-- [end:solution]

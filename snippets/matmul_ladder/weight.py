@@ -1,5 +1,4 @@
 """The exercise's solution: the second matrix lies as a linear layer keeps its weight, N by K."""
-
 import os
 
 import torch
@@ -15,15 +14,8 @@ import triton.language as tl
 # --8<-- [start:weight]
 @triton.jit
 def weight_product_kernel(
-    a_ptr,
-    w_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, w_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     rows = tl.program_id(1).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)
     columns = tl.program_id(0).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)
@@ -47,5 +39,5 @@ out = torch.empty(150, 200, dtype=torch.float16, device=device)
 weight_product_kernel[(4, 3)](x, weight, out, 150, 200, 100, BLOCK_M=64, BLOCK_N=64, BLOCK_K=32)
 expected = (x.float() @ weight.float().T).half()
 print("same as PyTorch:", torch.equal(out, expected))
-# > same as PyTorch: True
+#> same as PyTorch: True
 # --8<-- [end:weight]

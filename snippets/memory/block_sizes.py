@@ -1,5 +1,4 @@
 """One addition with ever larger blocks: what changes, and what does not?"""
-
 # needs: cuda
 # counters: all
 import sys

@@ -1,5 +1,4 @@
 """The sizes of this GPU's memories, and what one compiled kernel takes of the two on the chip."""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """Where do blocks stay? Compile four kernels for an H100 or H200, which need not be here, and look at their memory."""
-
 import os
 import re
 
@@ -9,7 +8,6 @@ print("No GPU is needed, and no interpreter: the kernels are compiled and not ru
 # --8<-- [start:imports]
 import triton
 import triton.language as tl
-
 # --8<-- [end:imports]
 from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
@@ -25,8 +23,6 @@ def turning_kernel(x_ptr, out_ptr, N, TILE: tl.constexpr):
     columns = tl.program_id(1) * TILE + tl.arange(0, TILE)
     x = tl.load(x_ptr + rows[:, None] * N + columns[None, :])
     tl.store(out_ptr + columns[:, None] * N + rows[None, :], x.T)
-
-
 # --8<-- [end:turning]
 
 

@@ -1,5 +1,4 @@
 """The exercise's solution: predict three times from bytes, measure them, and close the largest gap with a kernel."""
-
 # needs: cuda
 import sys
 
@@ -20,8 +19,6 @@ from kernels.tools.benchmark import Benchmark
 def widen_kernel(x_ptr, out_ptr, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets).to(tl.float32))
-
-
 # --8<-- [end:kernel]
 
 

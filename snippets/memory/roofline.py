@@ -1,5 +1,4 @@
 """Time, and let the hardware count the bytes of, kernels with few operations a byte and with many."""
-
 # needs: cuda
 # counters: all
 import sys

@@ -1,5 +1,4 @@
 """Two kernels that move the same bytes: one flips a sign, the other does GELU's arithmetic."""
-
 import os
 
 import torch
@@ -31,8 +30,6 @@ def bend_kernel(x_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + offsets, mask=mask)
     inner = 1.5957691 * (x + 0.044715 * x * x * x)
     tl.store(out_ptr + offsets, x / (1 + tl.exp(-inner)), mask=mask)
-
-
 # --8<-- [end:kernels]
 
 
@@ -48,5 +45,5 @@ bend_kernel[grid](x, out, x.numel(), BLOCK=1024)
 expected = torch.nn.functional.gelu(x, approximate="tanh")
 torch.testing.assert_close(out, expected)
 print(f"each read {x.nbytes:,} bytes and wrote {out.nbytes:,}")
-# > each read 400,000 bytes and wrote 400,000
+#> each read 400,000 bytes and wrote 400,000
 # --8<-- [end:launch]

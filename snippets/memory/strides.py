@@ -1,5 +1,4 @@
 """Copy every s-th element: the same useful bytes, ever further apart."""
-
 # needs: cuda
 # counters: all
 import sys
@@ -23,8 +22,6 @@ from kernels.tools.benchmark import Benchmark
 def strided_kernel(x_ptr, out_ptr, stride, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     tl.store(out_ptr + offsets, tl.load(x_ptr + offsets * stride))
-
-
 # --8<-- [end:kernel]
 
 

@@ -1,5 +1,4 @@
 """Multiply two matrices tile by tile, check the product, and on a GPU time square tiles of four sizes."""
-
 import os
 from functools import partial
 
@@ -21,15 +20,8 @@ from kernels.tools.benchmark import Benchmark
 # --8<-- [start:kernel]
 @triton.jit
 def tiled_matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program owns one tile of c; the three matrices are stored row by row.
     m = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
@@ -43,8 +35,6 @@ def tiled_matmul_kernel(
         b = tl.load(b_ptr + k[:, None] * N + n, mask=b_mask, other=0.0)
         c = tl.dot(a, b, c)  # [BLOCK_M, BLOCK_N]
     tl.store(c_ptr + m * N + n, c, mask=(m < M) & (n < N))
-
-
 # --8<-- [end:kernel]
 
 
@@ -64,21 +54,16 @@ b = torch.randint(-4, 5, (80, 90), device=device).half()
 for block in (16, 32, 64):
     c = tiled_matmul(a, b, block)
     print(f"tiles of {block}, same as PyTorch:", torch.equal(c.float(), a.float() @ b.float()))
-# > tiles of 16, same as PyTorch: True
-# > tiles of 32, same as PyTorch: True
-# > tiles of 64, same as PyTorch: True
+#> tiles of 16, same as PyTorch: True
+#> tiles of 32, same as PyTorch: True
+#> tiles of 64, same as PyTorch: True
 # --8<-- [end:launch]
 
 if device == "cuda":
     benchmark = Benchmark()
     a, b = (torch.randn(2048, 2048, device="cuda").half() for _ in range(2))
     benchmark.case(
-        "matmul_by_tile",
-        "fwd",
-        "2048x2048x2048",
-        torch.float16,
-        moved=3 * a.nbytes,
-        flops=2 * 2048**3,
+        "matmul_by_tile", "fwd", "2048x2048x2048", torch.float16, moved=3 * a.nbytes, flops=2 * 2048**3,
         implementations={f"block_{n}": partial(tiled_matmul, a, b, n) for n in (16, 32, 64, 128)},
         expected=a.double() @ b.double(),
     )

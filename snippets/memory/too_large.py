@@ -1,5 +1,4 @@
 """What goes wrong when a tile is too large for the chip: the launch is refused, or the kernel is slow."""
-
 # needs: cuda
 import sys
 import textwrap

@@ -1,5 +1,4 @@
 """Read a buffer over and over, and copy one over and over: how fast, from 1 MB to 4 GB?"""
-
 # needs: cuda
 import sys
 
@@ -28,8 +27,6 @@ def reread_kernel(x_ptr, sums_ptr, n_blocks, n_steps, BLOCK: tl.constexpr):
         offsets = block * BLOCK + tl.arange(0, BLOCK)
         total += tl.load(x_ptr + offsets, cache_modifier=".cg")  # past L1
     tl.store(sums_ptr + pid, tl.sum(total, axis=0))
-
-
 # --8<-- [end:kernel]
 
 

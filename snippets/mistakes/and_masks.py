@@ -1,5 +1,4 @@
 """Two masks joined by `and` instead of `&`: the compiler warns, the interpreter counts other lanes."""
-
 import os
 import warnings
 
@@ -26,8 +25,6 @@ def join_kernel(out_ptr, WORD: tl.constexpr, BLOCK: tl.constexpr):
     else:
         mask = (lanes < 5) & (lanes < 7)
     tl.store(out_ptr + lanes, 1, mask=mask)
-
-
 # --8<-- [end:and_masks]
 
 

@@ -1,5 +1,4 @@
 """Two one-dimensional blocks added without [:, None], and strides that are swapped."""
-
 # sanitizer: memcheck
 import os
 
@@ -39,7 +38,7 @@ for form in ("diagonal", "swapped", "right"):
     written = int((~out.isnan()).sum())
     equal, transposed = torch.equal(out, expected), torch.equal(out, expected.T)
     print(f"{form}: wrote {written} of 256, equal {equal}, transposed {transposed}")
-    # > diagonal: wrote 16 of 256, equal False, transposed False
-    # > swapped: wrote 256 of 256, equal False, transposed True
-    # > right: wrote 256 of 256, equal True, transposed False
+    #> diagonal: wrote 16 of 256, equal False, transposed False
+    #> swapped: wrote 256 of 256, equal False, transposed True
+    #> right: wrote 256 of 256, equal True, transposed False
 # --8<-- [end:dimensions]

@@ -1,5 +1,4 @@
 """Sums in the type of the storage: float16 and bfloat16 run out of range or of digits."""
-
 # sanitizer: memcheck
 import os
 
@@ -34,9 +33,9 @@ for value in (1.0, 32.0):
         out = torch.full((1,), float("nan"), device=device)
         sum_kept_kernel[(1,)](x, out, WIDE=wide, BLOCK=4096)
         print(f"4096 times {value}, in float32 {wide!s:5}: {out.item()}")
-        # > 4096 times 1.0, in float32 False: 4096.0
-        # > 4096 times 1.0, in float32 True : 4096.0
-        # > 4096 times 32.0, in float32 False: inf
-        # > 4096 times 32.0, in float32 True : 131072.0
+        #> 4096 times 1.0, in float32 False: 4096.0
+        #> 4096 times 1.0, in float32 True : 4096.0
+        #> 4096 times 32.0, in float32 False: inf
+        #> 4096 times 32.0, in float32 True : 131072.0
 # --8<-- [end:half_sums]
 assert out.item() == 4096 * 32

@@ -1,5 +1,4 @@
 """No mask: every row sum takes in the beginning of the next row."""
-
 # sanitizer: memcheck
 import os
 
@@ -14,6 +13,7 @@ import torch
 import triton
 import triton.language as tl
 # --8<-- [end:imports]
+
 
 
 # --8<-- [start:missing_mask]
@@ -40,9 +40,9 @@ for n_columns in (1024, 1000):
         kernel[(4,)](x, out, n_columns, BLOCK=1024)
         equal = torch.equal(out, x.sum(1))
         print(n_columns, kernel.__name__, out.tolist(), equal)
-        # > 1024 sum_wrong_kernel [1024.0, 1024.0, 1024.0, 1024.0] True
-        # > 1024 sum_right_kernel [1024.0, 1024.0, 1024.0, 1024.0] True
-        # > 1000 sum_wrong_kernel [1024.0, 1024.0, 1024.0, 1024.0] False
-        # > 1000 sum_right_kernel [1000.0, 1000.0, 1000.0, 1000.0] True
-        # --8<-- [end:missing_mask]
+        #> 1024 sum_wrong_kernel [1024.0, 1024.0, 1024.0, 1024.0] True
+        #> 1024 sum_right_kernel [1024.0, 1024.0, 1024.0, 1024.0] True
+        #> 1000 sum_wrong_kernel [1024.0, 1024.0, 1024.0, 1024.0] False
+        #> 1000 sum_right_kernel [1000.0, 1000.0, 1000.0, 1000.0] True
+# --8<-- [end:missing_mask]
         assert equal == (kernel is sum_right_kernel or n_columns == 1024)

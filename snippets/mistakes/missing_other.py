@@ -1,5 +1,4 @@
 """A mask and no `other`: what the masked lanes hold enters the maximum and the sum of a softmax."""
-
 # sanitizer: memcheck
 import os
 
@@ -23,11 +22,7 @@ from kernels.softmax.softmax import softmax_kernel
 
 @triton.jit
 def softmax_wrong_kernel(
-    x_ptr,
-    y_ptr,
-    x_row_stride,
-    y_row_stride,
-    n_columns,
+    x_ptr, y_ptr, x_row_stride, y_row_stride, n_columns,
     BLOCK: tl.constexpr,
 ):
     columns = tl.arange(0, BLOCK)
@@ -46,10 +41,10 @@ for n_columns, x in ((128, -3.0), (100, -3.0), (100, 9.0)):
         y = torch.full_like(x, float("nan"))
         kernel[(1,)](x, y, n_columns, n_columns, n_columns, BLOCK=128)
         print(f"{n_columns} of {x[0, 0]:2.0f}, {kernel.__name__}: sum {y.sum():.3f}")
-        # > 128 of -3, softmax_wrong_kernel: sum 1.000
-        # > 128 of -3, softmax_kernel: sum 1.000
-        # > 100 of -3, softmax_wrong_kernel: sum 0.151
-        # > 100 of -3, softmax_kernel: sum 1.000
-        # > 100 of  9, softmax_wrong_kernel: sum 1.000
-        # > 100 of  9, softmax_kernel: sum 1.000
+        #> 128 of -3, softmax_wrong_kernel: sum 1.000
+        #> 128 of -3, softmax_kernel: sum 1.000
+        #> 100 of -3, softmax_wrong_kernel: sum 0.151
+        #> 100 of -3, softmax_kernel: sum 1.000
+        #> 100 of  9, softmax_wrong_kernel: sum 1.000
+        #> 100 of  9, softmax_kernel: sum 1.000
 # --8<-- [end:missing_other]

@@ -1,5 +1,4 @@
 """An offset that passes 2^31 in 32 bits, and the same in 64."""
-
 import os
 
 import torch
@@ -27,9 +26,9 @@ for row, stride in ((4_000, 5_000), (50_000, 50_000)):
     for wide in (False, True):
         offset_kernel[(1,)](offset, row, stride, WIDE=wide)
         print(f"row {row:6,}, 64 bits {wide!s:5}: offset {offset.item():,}")
-        # > row  4,000, 64 bits False: offset 20,000,000
-        # > row  4,000, 64 bits True : offset 20,000,000
-        # > row 50,000, 64 bits False: offset -1,794,967,296
-        # > row 50,000, 64 bits True : offset 2,500,000,000
+        #> row  4,000, 64 bits False: offset 20,000,000
+        #> row  4,000, 64 bits True : offset 20,000,000
+        #> row 50,000, 64 bits False: offset -1,794,967,296
+        #> row 50,000, 64 bits True : offset 2,500,000,000
 # --8<-- [end:overflow]
 assert offset.item() == 2_500_000_000

@@ -1,5 +1,4 @@
 """A matrix of more than 2^31 elements, its rows found with 32 bits and with 64."""
-
 # needs: cuda
 # sanitizer: memcheck alone
 import sys

@@ -1,5 +1,4 @@
 """What the questions of the lesson ask, run: each line is the answer to one."""
-
 import os
 
 import torch

@@ -1,5 +1,4 @@
 """A grid rounded down in both dimensions: the last rows and columns are never written."""
-
 # sanitizer: memcheck
 import os
 
@@ -35,8 +34,8 @@ for n in (96, 100):
             increment_kernel[grid](x, out, n, n, BLOCK=32)
         equal, unwritten = torch.equal(reused, x + 1), int(filled.isnan().sum())
         print(f"{n} {name}: equal {equal}, never written {unwritten}")
-        # > 96 wrong: equal True, never written 0
-        # > 96 right: equal True, never written 0
-        # > 100 wrong: equal True, never written 784
-        # > 100 right: equal True, never written 0
+        #> 96 wrong: equal True, never written 0
+        #> 96 right: equal True, never written 0
+        #> 100 wrong: equal True, never written 784
+        #> 100 right: equal True, never written 0
 # --8<-- [end:short_grid]

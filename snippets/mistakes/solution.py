@@ -1,5 +1,4 @@
 """The exercise's solution: the row maximum with its four mistakes mended."""
-
 import os
 
 import torch
@@ -15,13 +14,8 @@ import triton.language as tl
 # --8<-- [start:solution]
 @triton.jit
 def row_max_mended_kernel(
-    x_ptr,
-    out_ptr,
-    stride,
-    M,
-    N,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    x_ptr, out_ptr, stride, M, N,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     rows = tl.program_id(0) * BLOCK_M + tl.arange(0, BLOCK_M)
     cols = tl.arange(0, BLOCK_N)
@@ -37,5 +31,5 @@ out = torch.full((10,), float("nan"), device=device)
 grid = (triton.cdiv(10, 4),)
 row_max_mended_kernel[grid](x, out, x.stride(0), 10, 100, BLOCK_M=4, BLOCK_N=128)
 print("same as PyTorch:", torch.equal(out, x.amax(1)))
-# > same as PyTorch: True
+#> same as PyTorch: True
 # --8<-- [end:solution]

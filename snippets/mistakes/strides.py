@@ -1,5 +1,4 @@
 """A tensor that is not contiguous, passed to a kernel that takes it for contiguous."""
-
 # sanitizer: memcheck
 import os
 
@@ -32,10 +31,10 @@ for name, x in views.items():
         negate_flat_kernel[(triton.cdiv(n, 16),)](given, out, n, BLOCK=16)
         equal, unwritten = torch.equal(out, -x), int(out.isnan().sum())
         print(f"{name}, {how}: equal {equal}, never written {unwritten}")
-        # > whole, as it is: equal True, never written 0
-        # > whole, contiguous: equal True, never written 0
-        # > transposed, as it is: equal False, never written 0
-        # > transposed, contiguous: equal True, never written 0
-        # > left half, as it is: equal False, never written 0
-        # > left half, contiguous: equal True, never written 0
+        #> whole, as it is: equal True, never written 0
+        #> whole, contiguous: equal True, never written 0
+        #> transposed, as it is: equal False, never written 0
+        #> transposed, contiguous: equal True, never written 0
+        #> left half, as it is: equal False, never written 0
+        #> left half, contiguous: equal True, never written 0
 # --8<-- [end:strides]

@@ -1,5 +1,4 @@
 """The time of a kernel, taken without waiting for it, and taken with."""
-
 # needs: cuda
 import statistics
 import sys

@@ -1,5 +1,4 @@
 """A transposed matrix, given to a kernel that counts through memory from the first address."""
-
 import os
 
 import torch
@@ -26,8 +25,8 @@ x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device=device).T
 out = torch.full(x.shape, float("nan"), device=device)
 double_flat_kernel[(1,)](x, out, 6, BLOCK=8)
 print("twice", x.tolist())
-# > twice [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
+#> twice [[1.0, 4.0], [2.0, 5.0], [3.0, 6.0]]
 print("is   ", out.tolist())
-# > is    [[2.0, 4.0], [6.0, 8.0], [10.0, 12.0]]
+#> is    [[2.0, 4.0], [6.0, 8.0], [10.0, 12.0]]
 # --8<-- [end:turned]
 assert not torch.equal(out, 2 * x), "the mistake this program shows did not happen"

@@ -1,5 +1,4 @@
 """Errors of the norms against float64, beside PyTorch's own, forward and backward."""
-
 # needs: cuda
 # --8<-- [start:imports]
 import sys
@@ -13,7 +12,6 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 from kernels.tools.benchmark import keep
-
 # --8<-- [start:accuracy]
 from kernels.norm import layer_norm
 

@@ -1,5 +1,4 @@
 """Backward of layer norm, first step: one row a program, dweight and dbias by atomic additions."""
-
 import os
 
 # --8<-- [start:torch]
@@ -15,20 +14,11 @@ import triton
 import triton.language as tl
 # --8<-- [end:imports]
 
-
 # --8<-- [start:kernel]
 @triton.jit
 def atomic_step_kernel(
-    x_ptr,
-    weight_ptr,
-    dy_ptr,
-    mean_ptr,
-    rstd_ptr,
-    dx_ptr,
-    dweight_ptr,
-    dbias_ptr,
-    n_columns,
-    BLOCK: tl.constexpr,
+    x_ptr, weight_ptr, dy_ptr, mean_ptr, rstd_ptr,
+    dx_ptr, dweight_ptr, dbias_ptr, n_columns, BLOCK: tl.constexpr,
 ):
     # This program owns one row of dx, and adds to every element of dweight and dbias.
     row = tl.program_id(0).to(tl.int64)
@@ -45,8 +35,6 @@ def atomic_step_kernel(
     tl.store(dx_ptr + row * n_columns + columns, dx, mask=mask)
     tl.atomic_add(dweight_ptr + columns, dy * normal, mask=mask)
     tl.atomic_add(dbias_ptr + columns, dy, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -57,7 +45,9 @@ mean, rstd = x.mean(1), torch.rsqrt(x.var(1, correction=0) + 1e-5)
 dx = torch.empty_like(x)
 dweight, dbias = torch.zeros(2, 300, device=device)  # programs add to these
 atomic_step_kernel[(20,)](x, weight, dy, mean, rstd, dx, dweight, dbias, 300, BLOCK=512)
-expected = torch.ops.aten.native_layer_norm_backward(dy, x, [300], mean[:, None], rstd[:, None], weight, weight, [True] * 3)
+expected = torch.ops.aten.native_layer_norm_backward(
+    dy, x, [300], mean[:, None], rstd[:, None], weight, weight, [True] * 3
+)
 torch.testing.assert_close([dx, dweight, dbias], list(expected), rtol=1e-4, atol=1e-4)
 print("atomic additions: right")
-# > atomic additions: right
+#> atomic additions: right

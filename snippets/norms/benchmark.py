@@ -1,5 +1,4 @@
 """Time kernels.layer_norm, forward and backward, beside PyTorch eager, torch.compile and other libraries' Triton kernels."""
-
 # needs: cuda
 import sys
 
@@ -67,7 +66,10 @@ for dtype, shapes in SHAPES.items():
             for found, exact in zip(torch.autograd.grad(y, leaves[1:], dy, retain_graph=True), others, strict=True):
                 error = ((found.double() - exact).norm() / exact.norm()).item()
                 assert error < TOLERANCE[dtype], f"{name}: a parameter's gradient is off by {error:.1e}"
-        backward = {name: lambda y=y: torch.autograd.grad(y, leaves, dy, retain_graph=True)[0] for name, y in outputs.items()}
+        backward = {
+            name: lambda y=y: torch.autograd.grad(y, leaves, dy, retain_graph=True)[0]
+            for name, y in outputs.items()
+        }
         benchmark.case("layernorm", "bwd", shape, dtype, 3 * x.nbytes, 14 * x.numel(), backward, expected)
         del outputs, expected, others
 benchmark.finish()

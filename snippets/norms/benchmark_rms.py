@@ -1,5 +1,4 @@
 """Time kernels.rms_norm, forward and backward, beside PyTorch eager, torch.compile and other libraries' Triton kernels."""
-
 # needs: cuda
 import sys
 
@@ -71,7 +70,9 @@ for rows, columns in SHAPES:
         (found,) = torch.autograd.grad(y, leaves[1:], dy, retain_graph=True)
         error = ((found.double() - dweight).norm() / dweight.norm()).item()
         assert error < TOLERANCE[x.dtype], f"{name}: the weight's gradient is off by {error:.1e}"
-    backward = {name: lambda y=y: torch.autograd.grad(y, leaves, dy, retain_graph=True)[0] for name, y in outputs.items()}
+    backward = {
+        name: lambda y=y: torch.autograd.grad(y, leaves, dy, retain_graph=True)[0] for name, y in outputs.items()
+    }
     benchmark.case("rmsnorm", "bwd", shape, x.dtype, 3 * x.nbytes, 10 * x.numel(), backward, expected)
     del outputs, expected, dweight
 benchmark.finish()

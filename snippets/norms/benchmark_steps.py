@@ -2,7 +2,6 @@
 
 The kernels are those of the steps, under names of their own.
 """
-
 # needs: cuda
 import sys
 
@@ -21,19 +20,8 @@ from kernels.norm.norm import norm_backward
 
 @triton.jit
 def timed_row_kernel(
-    x_ptr,
-    weight_ptr,
-    dy_ptr,
-    mean_ptr,
-    rstd_ptr,
-    dx_ptr,
-    dweight_ptr,
-    dbias_ptr,
-    locks_ptr,
-    n_columns,
-    n_groups,
-    WAY: tl.constexpr,
-    BLOCK: tl.constexpr,
+    x_ptr, weight_ptr, dy_ptr, mean_ptr, rstd_ptr, dx_ptr, dweight_ptr, dbias_ptr, locks_ptr,
+    n_columns, n_groups, WAY: tl.constexpr, BLOCK: tl.constexpr,
 ):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)
@@ -64,17 +52,8 @@ def timed_row_kernel(
 
 @triton.jit
 def timed_column_kernel(
-    x_ptr,
-    dy_ptr,
-    mean_ptr,
-    rstd_ptr,
-    dweight_ptr,
-    dbias_ptr,
-    n_rows,
-    n_columns,
-    n_part,
-    ROWS: tl.constexpr,
-    BLOCK: tl.constexpr,
+    x_ptr, dy_ptr, mean_ptr, rstd_ptr, dweight_ptr, dbias_ptr,
+    n_rows, n_columns, n_part, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):
     columns = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[None, :]
     part = tl.program_id(1).to(tl.int64)

@@ -1,5 +1,4 @@
 """Forward passes of awkward rows, beside those of torch.compile, for the hardware's counters to watch."""
-
 # needs: cuda
 # counters: ours_odd compile_odd ours_128 compile_128 ours_1024 compile_1024
 # counters-also: everything

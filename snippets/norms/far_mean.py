@@ -1,5 +1,4 @@
 """Variance from the squares of the elements, and from their distances to the mean, where the mean is large."""
-
 import os
 
 # --8<-- [start:torch]
@@ -38,7 +37,7 @@ y = torch.empty_like(x)
 squares_kernel[(8,)](x, y, 1000, 1e-5, BLOCK=1024)
 exact = torch.nn.functional.layer_norm(x.double(), (1000,))
 print("squares are off by more than 0.1:", not (y - exact).abs().max() < 0.1)
-# > squares are off by more than 0.1: True
+#> squares are off by more than 0.1: True
 print("distances are off by less than 0.01:", ((layer_norm(x) - exact).abs().max() < 0.01).item())
-# > distances are off by less than 0.01: True
+#> distances are off by less than 0.01: True
 # --8<-- [end:far_mean]

@@ -1,5 +1,4 @@
 """Layer norm, one row a program, beside PyTorch's."""
-
 import os
 
 import torch
@@ -29,8 +28,6 @@ def row_norm_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, n_columns, eps, BLOCK: t
     weight = tl.load(weight_ptr + columns, mask=mask, other=0.0).to(tl.float32)
     bias = tl.load(bias_ptr + columns, mask=mask, other=0.0).to(tl.float32)
     tl.store(y_ptr + row * n_columns + columns, normal * weight + bias, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -42,5 +39,5 @@ y = torch.empty_like(x)
 row_norm_kernel[(20,)](x, weight, bias, y, 300, 1e-5, BLOCK=512)
 torch.testing.assert_close(y, F.layer_norm(x, (300,), weight, bias))
 print("same as PyTorch, up to rounding")
-# > same as PyTorch, up to rounding
+#> same as PyTorch, up to rounding
 # --8<-- [end:launch]

@@ -1,5 +1,4 @@
 """The gradients of layer norm by formula, beside autograd's, in float64."""
-
 # --8<-- [start:gradient]
 import torch
 
@@ -19,5 +18,5 @@ for formula, leaf in ((dx, x), (dweight, weight), (dbias, bias)):
     (expected,) = torch.autograd.grad(y, leaf, dy, retain_graph=True)
     torch.testing.assert_close(formula, expected)
 print("the formulas are autograd's gradients")
-# > the formulas are autograd's gradients
+#> the formulas are autograd's gradients
 # --8<-- [end:gradient]

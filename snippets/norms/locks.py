@@ -1,5 +1,4 @@
 """Backward of layer norm, second step: a few partial sums, each guarded by a lock."""
-
 import os
 
 import torch
@@ -11,22 +10,11 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-
 # --8<-- [start:kernel]
 @triton.jit
 def lock_step_kernel(
-    x_ptr,
-    weight_ptr,
-    dy_ptr,
-    mean_ptr,
-    rstd_ptr,
-    dx_ptr,
-    dweight_ptr,
-    dbias_ptr,
-    locks_ptr,
-    n_columns,
-    n_groups,
-    BLOCK: tl.constexpr,
+    x_ptr, weight_ptr, dy_ptr, mean_ptr, rstd_ptr, dx_ptr, dweight_ptr, dbias_ptr, locks_ptr,
+    n_columns, n_groups, BLOCK: tl.constexpr,
 ):
     # This program owns one row of dx, and adds to the partial sums of its group.
     row = tl.program_id(0).to(tl.int64)
@@ -50,8 +38,6 @@ def lock_step_kernel(
     tl.store(dbias_ptrs, tl.load(dbias_ptrs, mask=mask) + dy, mask=mask)
     tl.debug_barrier()  # every thread has stored
     tl.atomic_xchg(locks_ptr + group, 0)
-
-
 # --8<-- [end:kernel]
 
 
@@ -65,7 +51,9 @@ locks = torch.zeros(8, dtype=torch.int32, device=device)
 arguments = (x, weight, dy, mean, rstd, dx, *partials, locks, 300, 8)
 lock_step_kernel[(20,)](*arguments, BLOCK=512)
 dweight, dbias = partials.sum(1)  # a second, small kernel
-expected = torch.ops.aten.native_layer_norm_backward(dy, x, [300], mean[:, None], rstd[:, None], weight, weight, [True] * 3)
+expected = torch.ops.aten.native_layer_norm_backward(
+    dy, x, [300], mean[:, None], rstd[:, None], weight, weight, [True] * 3
+)
 torch.testing.assert_close([dx, dweight, dbias], list(expected), rtol=1e-4, atol=1e-4)
 print("locks: right")
-# > locks: right
+#> locks: right

@@ -1,5 +1,4 @@
 """What masked lanes do to a variance when they are not set back to zero."""
-
 import os
 
 import torch
@@ -10,7 +9,6 @@ if not torch.cuda.is_available():
 
 import triton
 import triton.language as tl
-
 
 # --8<-- [start:masked_lanes]
 @triton.jit
@@ -28,5 +26,5 @@ x = torch.tensor([9.0, 10.0, 11.0, 10.0, 10.0], device=device)
 variance = torch.empty(1, device=device)
 unmasked_variance_kernel[(1,)](x, variance, 5, BLOCK=8)
 print(f"expected {x.var(correction=0).item():.2f}, got {variance.item():.2f}")
-# > expected 0.40, got 60.40
+#> expected 0.40, got 60.40
 # --8<-- [end:masked_lanes]

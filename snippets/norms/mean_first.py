@@ -1,5 +1,4 @@
 """Two ways to the variance of one row: from the squares, and from the distances to the mean."""
-
 import os
 
 import torch
@@ -10,7 +9,6 @@ if not torch.cuda.is_available():
 
 import triton
 import triton.language as tl
-
 
 # --8<-- [start:mean_first]
 @triton.jit
@@ -32,6 +30,6 @@ out = torch.empty(2, device=device)
 for mean in (0, 8192):
     two_variances_kernel[(1,)](row + mean, out, 512, BLOCK=1024)
     print(f"mean {mean}: from squares {out[0].item()}, from distances {out[1].item()}")
-    # > mean 0: from squares 1.0, from distances 1.0
-    # > mean 8192: from squares 0.0, from distances 1.0
+    #> mean 0: from squares 1.0, from distances 1.0
+    #> mean 8192: from squares 0.0, from distances 1.0
 # --8<-- [end:mean_first]

@@ -1,5 +1,4 @@
 """Sums down the columns: programs that take many rows each, and one partial sum a program."""
-
 import os
 
 import torch
@@ -10,7 +9,6 @@ if not torch.cuda.is_available():
 
 import triton
 import triton.language as tl
-
 
 # --8<-- [start:kernel]
 @triton.jit
@@ -24,8 +22,6 @@ def partial_sums_kernel(dy_ptr, partials_ptr, n_rows, n_columns, BLOCK: tl.const
         dy = tl.load(dy_ptr + row * n_columns + columns, mask=mask, other=0.0)
         total += dy.to(tl.float32)
     tl.store(partials_ptr + program * n_columns + columns, total, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -37,5 +33,5 @@ partial_sums_kernel[(8,)](dy, partials, 1000, 300, BLOCK=512)
 dbias = partials.sum(0)
 torch.testing.assert_close(dbias, dy.sum(0), rtol=1e-4, atol=1e-4)
 print("8 programs, 8 partial sums: right")
-# > 8 programs, 8 partial sums: right
+#> 8 programs, 8 partial sums: right
 # --8<-- [end:launch]

@@ -1,5 +1,4 @@
 """The variance of rows that are split over programs: a mean and a sum of squared distances a part, put together."""
-
 import os
 
 import torch
@@ -30,13 +29,8 @@ def part_moments_kernel(x_ptr, means_ptr, squares_ptr, n_columns, PART: tl.const
 
 @triton.jit
 def joined_moments_kernel(
-    means_ptr,
-    squares_ptr,
-    variance_ptr,
-    n_columns,
-    n_parts,
-    PART: tl.constexpr,
-    PARTS: tl.constexpr,
+    means_ptr, squares_ptr, variance_ptr, n_columns, n_parts,
+    PART: tl.constexpr, PARTS: tl.constexpr,
 ):
     # This program owns one row, and puts its parts together.
     row = tl.program_id(0).to(tl.int64)
@@ -48,8 +42,6 @@ def joined_moments_kernel(
     apart = means - tl.sum(means * counts, axis=0) / n_columns  # [PARTS]
     total = tl.sum(squares + counts * apart * apart, axis=0)
     tl.store(variance_ptr + row, total / n_columns)
-
-
 # --8<-- [end:kernels]
 
 
@@ -63,5 +55,5 @@ joined_moments_kernel[(3,)](means, squares, variance, 3000, 6, PART=512, PARTS=8
 exact = x.double().var(1, correction=0).float()
 torch.testing.assert_close(variance, exact, rtol=1e-4, atol=0)
 print("the parts' variance is the row's, although its mean is far from zero")
-# > the parts' variance is the row's, although its mean is far from zero
+#> the parts' variance is the row's, although its mean is far from zero
 # --8<-- [end:launch]

@@ -1,5 +1,4 @@
 """Backward of layer norm, fourth step: the library's kernel, whose programs take many rows each."""
-
 import os
 
 import torch
@@ -20,7 +19,9 @@ sizes = {"ROWS": 1, "BLOCK": 512, "EVEN": False, "VECTOR": 1, "STAGES": 3, "RELO
 arguments = (x, weight, dy, mean, rstd, dx, *partials, 300, 300, 300, 20, 300)
 norm_backward_kernel[(6,)](*arguments, CENTERED=True, **sizes)
 dweight, dbias = partials.sum(1)
-expected = torch.ops.aten.native_layer_norm_backward(dy, x, [300], mean[:, None], rstd[:, None], weight, weight, [True] * 3)
+expected = torch.ops.aten.native_layer_norm_backward(
+    dy, x, [300], mean[:, None], rstd[:, None], weight, weight, [True] * 3
+)
 torch.testing.assert_close([dx, dweight, dbias], list(expected), rtol=1e-4, atol=1e-4)
 print("persistent programs: right")
-# > persistent programs: right
+#> persistent programs: right

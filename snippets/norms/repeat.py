@@ -1,5 +1,4 @@
 """The same sum of many rows twice: by atomic additions, and by partial sums."""
-
 # needs: cuda
 # --8<-- [start:imports]
 import sys

@@ -1,5 +1,4 @@
 """RMS norm of a sum: what a language model does before every layer."""
-
 import os
 
 import torch
@@ -11,10 +10,11 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-
 # --8<-- [start:residual]
 @triton.jit
-def residual_norm_kernel(x_ptr, residual_ptr, weight_ptr, h_ptr, y_ptr, n_columns, eps, BLOCK: tl.constexpr):
+def residual_norm_kernel(
+    x_ptr, residual_ptr, weight_ptr, h_ptr, y_ptr, n_columns, eps, BLOCK: tl.constexpr
+):
     # This program owns one row.
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns  # [BLOCK]
@@ -35,5 +35,5 @@ residual_norm_kernel[(20,)](x, residual, weight, h, y, 300, 1e-6, BLOCK=512)
 torch.testing.assert_close(h, x + residual)
 torch.testing.assert_close(y, torch.nn.functional.rms_norm(h, (300,), weight, 1e-6))
 print("the sum and its norm, in one kernel")
-# > the sum and its norm, in one kernel
+#> the sum and its norm, in one kernel
 # --8<-- [end:residual]

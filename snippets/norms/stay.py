@@ -1,5 +1,4 @@
 """Backward of layer norm, fourth step in small: programs that take many rows each, with one partial sum a program."""
-
 import os
 
 import torch
@@ -16,17 +15,8 @@ import triton.language as tl
 
 @triton.jit
 def staying_step_kernel(
-    x_ptr,
-    weight_ptr,
-    dy_ptr,
-    mean_ptr,
-    rstd_ptr,
-    dx_ptr,
-    dweight_ptr,
-    dbias_ptr,
-    n_rows,
-    n_columns,
-    BLOCK: tl.constexpr,
+    x_ptr, weight_ptr, dy_ptr, mean_ptr, rstd_ptr, dx_ptr, dweight_ptr, dbias_ptr,
+    n_rows, n_columns, BLOCK: tl.constexpr,
 ):
     # This program owns every num_programs-th row of dx, and one row of the partial sums.
     program = tl.program_id(0).to(tl.int64)
@@ -50,8 +40,6 @@ def staying_step_kernel(
     partials = program * n_columns + columns  # [BLOCK]
     tl.store(dweight_ptr + partials, dweight, mask=mask)
     tl.store(dbias_ptr + partials, dbias, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -64,8 +52,10 @@ dx = torch.empty_like(x)
 partials = torch.empty(2, 6, 300, device=device)  # six programs, six partial sums of each
 staying_step_kernel[(6,)](x, weight, dy, mean, rstd, dx, *partials, 20, 300, BLOCK=512)
 dweight, dbias = partials.sum(1)  # a second, small launch
-expected = torch.ops.aten.native_layer_norm_backward(dy, x, [300], mean[:, None], rstd[:, None], weight, weight, [True] * 3)
+expected = torch.ops.aten.native_layer_norm_backward(
+    dy, x, [300], mean[:, None], rstd[:, None], weight, weight, [True] * 3
+)
 torch.testing.assert_close([dx, dweight, dbias], list(expected), rtol=1e-4, atol=1e-4)
 print("six programs, twenty rows: right")
-# > six programs, twenty rows: right
+#> six programs, twenty rows: right
 # --8<-- [end:launch]

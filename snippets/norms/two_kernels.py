@@ -1,5 +1,4 @@
 """Backward of layer norm, third step: dx by rows, then dweight and dbias by columns, in a kernel that reads all again."""
-
 import os
 
 import torch
@@ -11,21 +10,11 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
-
 # --8<-- [start:kernel]
 @triton.jit
 def column_step_kernel(
-    x_ptr,
-    dy_ptr,
-    mean_ptr,
-    rstd_ptr,
-    dweight_ptr,
-    dbias_ptr,
-    n_rows,
-    n_columns,
-    n_part,
-    ROWS: tl.constexpr,
-    BLOCK: tl.constexpr,
+    x_ptr, dy_ptr, mean_ptr, rstd_ptr, dweight_ptr, dbias_ptr,
+    n_rows, n_columns, n_part, ROWS: tl.constexpr, BLOCK: tl.constexpr,
 ):
     # This program owns BLOCK columns of n_part rows.
     columns = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
@@ -46,8 +35,6 @@ def column_step_kernel(
     mask = columns < n_columns  # [1, BLOCK]
     tl.store(dweight_ptr + out, tl.sum(dweight, axis=0, keep_dims=True), mask=mask)
     tl.store(dbias_ptr + out, tl.sum(dbias, axis=0, keep_dims=True), mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -62,4 +49,4 @@ normal = (x - mean[:, None]) * rstd[:, None]
 torch.testing.assert_close(dweight, (dy * normal).sum(0), rtol=1e-4, atol=1e-4)
 torch.testing.assert_close(dbias, dy.sum(0), rtol=1e-4, atol=1e-4)
 print("a second kernel for the columns: right")
-# > a second kernel for the columns: right
+#> a second kernel for the columns: right

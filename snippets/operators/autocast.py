@@ -21,9 +21,9 @@ x, weight = torch.randn(2, 4, 4, device=device).unbind()
 with torch.autocast(device, torch.bfloat16):
     z = x @ weight
     print("a product:            ", z.dtype)
-    # > a product:             torch.bfloat16
+    #> a product:             torch.bfloat16
     print("ours, with no rule:   ", double(z).dtype, double(x).dtype)
-    # > ours, with no rule:    torch.bfloat16 torch.float32
+    #> ours, with no rule:    torch.bfloat16 torch.float32
     print("ours, in float32:     ", careful(z).dtype, careful(x).dtype)
-    # > ours, in float32:      torch.float32 torch.float32
+    #> ours, in float32:      torch.float32 torch.float32
 # --8<-- [end:autocast]

@@ -1,5 +1,4 @@
 """One kernel and its gradient in five forms, and what each of them can do inside PyTorch."""
-
 import os
 import subprocess
 import sys
@@ -36,8 +35,6 @@ def raw_backward(x, dy):
     dx = torch.empty_like(x)
     gelu_backward_kernel[grid_of(x)](x, dy, dx, x.numel(), KIND="tanh", BLOCK=1024)
     return dx
-
-
 # --8<-- [end:raw]
 
 
@@ -55,8 +52,6 @@ class Gelu(torch.autograd.Function):
 
 def function(x):
     return Gelu.apply(x)
-
-
 # --8<-- [end:function]
 
 
@@ -68,8 +63,6 @@ def keep_x(ctx, inputs, output):
 def gradient_by(backward):
     """A gradient formula for an operator, by another operator."""
     return lambda ctx, dy: backward(*ctx.saved_tensors, dy.contiguous())
-
-
 # --8<-- [end:gradient]
 
 
@@ -131,8 +124,6 @@ def switch(x):
     if torch.compiler.is_compiling():
         return library(x)
     return function(x) if torch.is_grad_enabled() and x.requires_grad else raw(x)
-
-
 # --8<-- [end:switch]
 
 
@@ -156,7 +147,7 @@ for form in [form for form in FORMS.values() if form is not raw]:
 torch.library.opcheck(custom, (x.clone().requires_grad_(),))
 torch.library.opcheck(library, (x.clone().requires_grad_(),))
 print("all agree")
-# > all agree
+#> all agree
 # --8<-- [end:check]
 
 if device == "cuda":

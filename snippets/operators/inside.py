@@ -1,5 +1,4 @@
 """The library's functions alone, as operators, and in a compiled graph: as called, and in a CUDA graph, where no host counts."""
-
 # needs: cuda
 import sys
 

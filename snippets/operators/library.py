@@ -1,5 +1,4 @@
 """The library's functions, one by one: in a compiled graph, forward and backward, and what a call costs the host."""
-
 # needs: cuda
 import statistics
 import sys

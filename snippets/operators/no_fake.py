@@ -12,10 +12,10 @@ def double(x: torch.Tensor) -> torch.Tensor:
 
 
 print(double(torch.ones(2)))
-# > tensor([2., 2.])
+#> tensor([2., 2.])
 try:
     torch.compile(double, backend="eager", fullgraph=True)(torch.ones(2))
 except Exception as error:
     print(re.search(r"There was no fake impl\w*", str(error)).group())
-    # > There was no fake impl
+    #> There was no fake impl
 # --8<-- [end:no_fake]

@@ -1,5 +1,4 @@
 """What the questions of the lesson ask, asked of PyTorch: each line is the answer to one."""
-
 import torch
 from torch._subclasses import FakeTensorMode
 

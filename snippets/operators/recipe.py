@@ -1,5 +1,4 @@
 """The recipe: a kernel as an operator that compiles, differentiates, exports and batches, and is cheap to call eagerly."""
-
 import os
 
 import torch
@@ -24,8 +23,6 @@ def checked(x):
     if x.ndim != 2 or x.dtype not in (torch.float32, torch.float16, torch.bfloat16):
         raise TypeError(f"x: expected a matrix of floats, got {x.dtype} of shape {tuple(x.shape)}")
     return x
-
-
 # --8<-- [end:define]
 
 
@@ -54,8 +51,6 @@ def fake(x):
 @torch.library.register_fake("recipe::softmax_backward", lib=recipe)
 def fake_backward(y, dy):
     return torch.empty_like(y)
-
-
 # --8<-- [end:fake]
 
 
@@ -78,8 +73,6 @@ def batched(info, in_dims, x):
     x = x.movedim(in_dims[0], 0)
     y = torch.ops.recipe.softmax(x.reshape(-1, x.shape[-1]))
     return y.view(x.shape), 0
-
-
 # --8<-- [end:batch]
 
 
@@ -101,8 +94,6 @@ def row_softmax(x):
     if torch.compiler.is_compiling():
         return torch.ops.recipe.softmax(x)
     return RowSoftmax.apply(x) if torch.is_grad_enabled() and x.requires_grad else run(x)
-
-
 # --8<-- [end:public]
 
 
@@ -137,7 +128,7 @@ torch.testing.assert_close(exported.module()(x), ours(x))
 stack = torch.randn(3, 8, 300, device=device)
 torch.testing.assert_close(torch.vmap(torch.ops.recipe.softmax)(stack), torch.softmax(stack, -1))
 print("checked, compiled, differentiated, exported and batched")
-# > checked, compiled, differentiated, exported and batched
+#> checked, compiled, differentiated, exported and batched
 # --8<-- [end:check]
 
 # --8<-- [start:refused]
@@ -146,5 +137,5 @@ try:
     torch.compile(ours, fullgraph=True, backend=backend)(torch.ones(3, 4, dtype=torch.int32, device=device))
 except Exception as error:
     print(re.search(r"x: expected[^']*", str(error)).group())
-    # > x: expected a matrix of floats, got torch.int32 of shape (3, 4)
+    #> x: expected a matrix of floats, got torch.int32 of shape (3, 4)
 # --8<-- [end:refused]

@@ -1,5 +1,4 @@
 """What a function of one tensor may be asked to do inside PyTorch: a table of situations, tried one by one."""
-
 import sys
 
 # --8<-- [start:situations]
@@ -70,8 +69,6 @@ def verdict(situation, form, plain, x):
     torch.compiler.reset()
     tried = SITUATIONS[situation]
     return failure(lambda: torch.testing.assert_close(tried(form, x), tried(plain, x))) or "yes"
-
-
 # --8<-- [end:situations]
 
 

@@ -1,5 +1,4 @@
 """A kernel registered as a custom operator: a graph holds it, and it has a gradient."""
-
 import os
 
 import torch
@@ -20,8 +19,6 @@ def softsign_kernel(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
     mask = offsets < n_elements
     x = tl.load(x_ptr + offsets, mask=mask)
     tl.store(y_ptr + offsets, x / (1 + tl.abs(x)), mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -37,8 +34,6 @@ def softsign(x: torch.Tensor) -> torch.Tensor:
 @softsign.register_fake
 def softsign_fake(x):
     return torch.empty_like(x, memory_format=torch.contiguous_format)
-
-
 # --8<-- [end:operator]
 
 
@@ -61,11 +56,11 @@ result = torch.compile(layer, backend=keeping, fullgraph=True)(x)
 torch.testing.assert_close(result, torch.nn.functional.softsign(x * 2) + 1)
 for node in graphs[0].nodes:
     print(f"{node.op:13} {node.target if node.op != 'call_function' else node.target.__name__}")
-    # > placeholder   L_x_
-    # > call_function mul
-    # > call_function softsign.default
-    # > call_function add
-    # > output        output
+    #> placeholder   L_x_
+    #> call_function mul
+    #> call_function softsign.default
+    #> call_function add
+    #> output        output
 # --8<-- [end:graph]
 
 
@@ -96,8 +91,6 @@ def softsign_in_sight(x: torch.Tensor) -> torch.Tensor:
     kernel = torch.library.wrap_triton(softsign_kernel)
     kernel[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), BLOCK=1024)
     return y
-
-
 # --8<-- [end:triton_op]
 
 

@@ -25,12 +25,12 @@ for operator in (halve, turned):
         torch.library.opcheck(operator, (torch.ones(2, 3),))
     except Exception as error:
         print(re.search(r"test_\w+ failed", str(error)).group())
-        # > test_schema failed
-        # > test_faketensor failed
+        #> test_schema failed
+        #> test_faketensor failed
 # --8<-- [end:unsaid]
 
 # --8<-- [start:solution]
 turned.register_fake(lambda x: x.new_empty(x.shape[::-1]))
 print(torch.library.opcheck(turned, (torch.ones(2, 3),))["test_faketensor"])
-# > SUCCESS
+#> SUCCESS
 # --8<-- [end:solution]

@@ -2,7 +2,6 @@
 
 The kernels are those of the templates, under names of their own.
 """
-
 # needs: cuda
 import sys
 
@@ -37,17 +36,9 @@ def square(x):
 
 @triton.jit
 def timed_add_row_kernel(
-    x_ptr,
-    row_ptr,
-    out_ptr,
-    n_rows,
-    n_columns,
-    x_row_stride,
-    x_column_stride,
-    out_row_stride,
-    out_column_stride,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    x_ptr, row_ptr, out_ptr, n_rows, n_columns,
+    x_row_stride, x_column_stride, out_row_stride, out_column_stride,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     rows = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
     columns = tl.program_id(1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
@@ -70,14 +61,8 @@ def add_row(x, row):
 
 @triton.jit
 def timed_transpose_kernel(
-    x_ptr,
-    out_ptr,
-    n_rows,
-    n_columns,
-    x_row_stride,
-    out_row_stride,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    x_ptr, out_ptr, n_rows, n_columns, x_row_stride, out_row_stride,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     row = tl.program_id(0).to(tl.int64) * BLOCK_M
     column = tl.program_id(1).to(tl.int64) * BLOCK_N
@@ -97,7 +82,9 @@ def transpose(x):
     n_rows, n_columns = x.shape
     out = torch.empty(n_columns, n_rows, dtype=x.dtype, device=x.device)
     grid = (triton.cdiv(n_rows, 64), triton.cdiv(n_columns, 64))
-    timed_transpose_kernel[grid](x, out, n_rows, n_columns, x.stride(0), out.stride(0), BLOCK_M=64, BLOCK_N=64)
+    timed_transpose_kernel[grid](
+        x, out, n_rows, n_columns, x.stride(0), out.stride(0), BLOCK_M=64, BLOCK_N=64
+    )
     return out
 
 
@@ -113,13 +100,7 @@ cases = {
 }
 for name, (moved, ours, theirs) in cases.items():
     benchmark.case(
-        name,
-        "fwd",
-        "16384x16384",
-        x.dtype,
-        moved,
-        flops=None,
-        implementations={"blockwise": ours, "eager": theirs},
-        expected=theirs(),
+        name, "fwd", "16384x16384", x.dtype, moved, flops=None,
+        implementations={"blockwise": ours, "eager": theirs}, expected=theirs(),
     )
 benchmark.finish()

@@ -2,7 +2,6 @@
 
 The kernels are those of the templates, under names of their own.
 """
-
 # needs: cuda
 import sys
 
@@ -38,7 +37,9 @@ def row_sum(x):
 
 
 @triton.jit
-def timed_partial_sum_kernel(x_ptr, out_ptr, n_elements, BLOCK: tl.constexpr, ATOMIC: tl.constexpr):
+def timed_partial_sum_kernel(
+    x_ptr, out_ptr, n_elements, BLOCK: tl.constexpr, ATOMIC: tl.constexpr
+):
     pid = tl.program_id(0).to(tl.int64)
     total = tl.zeros([BLOCK], dtype=tl.float32)
     for start in range(pid * BLOCK, n_elements, tl.num_programs(0) * BLOCK):
@@ -84,12 +85,8 @@ def largest(x, programs=1024):
 
 @triton.jit
 def timed_histogram_kernel(
-    x_ptr,
-    counts_ptr,
-    n_elements,
-    BINS: tl.constexpr,
-    BLOCK: tl.constexpr,
-    LOCAL: tl.constexpr,
+    x_ptr, counts_ptr, n_elements,
+    BINS: tl.constexpr, BLOCK: tl.constexpr, LOCAL: tl.constexpr,
 ):
     offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n_elements
@@ -128,13 +125,7 @@ cases = {
 }
 for name, implementations in cases.items():
     benchmark.case(
-        name,
-        "fwd",
-        "16384x16384",
-        x.dtype,
-        moved=x.nbytes,
-        flops=None,
-        implementations=implementations,
-        expected=implementations["eager"]().double(),
+        name, "fwd", "16384x16384", x.dtype, moved=x.nbytes, flops=None,
+        implementations=implementations, expected=implementations["eager"]().double(),
     )
 benchmark.finish()

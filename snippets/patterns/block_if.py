@@ -1,5 +1,4 @@
 """What goes wrong when a program branches on a block. A branch on one number is fine."""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """The exercise's solution: sum every column, a band of columns a program."""
-
 import os
 
 import torch
@@ -15,13 +14,8 @@ import triton.language as tl
 # --8<-- [start:column_sum]
 @triton.jit
 def column_sum_kernel(
-    x_ptr,
-    out_ptr,
-    row_stride,
-    n_rows,
-    n_columns,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    x_ptr, out_ptr, row_stride, n_rows, n_columns,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     columns = tl.program_id(0).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
     total = tl.zeros([BLOCK_M, BLOCK_N], dtype=tl.float32)
@@ -41,5 +35,5 @@ grid = (triton.cdiv(300, 64),)
 column_sum_kernel[grid](x, out, x.stride(0), 500, 300, BLOCK_M=32, BLOCK_N=64)
 torch.testing.assert_close(out, x.sum(dim=0), rtol=1e-4, atol=1e-4)
 print(f"{grid[0]} programs sum 300 columns")
-# > 5 programs sum 300 columns
+#> 5 programs sum 300 columns
 # --8<-- [end:column_sum]

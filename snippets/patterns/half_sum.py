@@ -1,5 +1,4 @@
 """What goes wrong when half-precision numbers are summed as they are."""
-
 import os
 
 import torch
@@ -27,6 +26,6 @@ out = torch.empty((), device=device)  # float32: there is room for the result
 for wide in (False, True):
     half_sum_kernel[(1,)](x, out, BLOCK=4096, WIDE=wide)
     print(f"summed in {'float32' if wide else 'float16'}: {out.item()}")
-    # > summed in float16: inf
-    # > summed in float32: 131072.0
+    #> summed in float16: inf
+    #> summed in float32: 131072.0
 # --8<-- [end:half_sum]

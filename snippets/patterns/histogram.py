@@ -1,5 +1,4 @@
 """Atomics: how many of the numbers between 0 and 1 fall into each of 256 equal bins?"""
-
 import os
 
 # --8<-- [start:torch]
@@ -19,12 +18,8 @@ import triton.language as tl
 # --8<-- [start:kernel]
 @triton.jit
 def histogram_kernel(
-    x_ptr,
-    counts_ptr,
-    n_elements,
-    BINS: tl.constexpr,
-    BLOCK: tl.constexpr,
-    LOCAL: tl.constexpr,
+    x_ptr, counts_ptr, n_elements,
+    BINS: tl.constexpr, BLOCK: tl.constexpr, LOCAL: tl.constexpr,
 ):
     offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n_elements
@@ -43,8 +38,6 @@ def histogram(x, local=True):
     sizes = {"BINS": 256, "BLOCK": 4096, "num_warps": 8}
     histogram_kernel[grid](x, counts, x.numel(), LOCAL=local, **sizes)
     return counts
-
-
 # --8<-- [end:kernel]
 
 
@@ -55,5 +48,5 @@ expected = torch.histc(x, bins=256, min=0, max=1).int()
 for local in (True, False):
     assert torch.equal(histogram(x, local), expected)
 print("both histograms agree with PyTorch")
-# > both histograms agree with PyTorch
+#> both histograms agree with PyTorch
 # --8<-- [end:use]

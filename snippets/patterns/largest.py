@@ -1,5 +1,4 @@
 """Atomics: the largest number of an array, in any order."""
-
 import os
 
 import torch
@@ -28,8 +27,6 @@ def largest(x, programs=1024):
     out = torch.full((), -float("inf"), device=x.device)
     largest_kernel[(programs,)](x, out, x.numel(), BLOCK=2048)
     return out
-
-
 # --8<-- [end:kernel]
 
 
@@ -38,5 +35,5 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 for x in (torch.randn(70_000, device=device), -1 - torch.rand(5000, device=device)):
     assert torch.equal(largest(x, programs=16), x.max())
 print("largest agrees with PyTorch")
-# > largest agrees with PyTorch
+#> largest agrees with PyTorch
 # --8<-- [end:use]

@@ -1,5 +1,4 @@
 """What goes wrong when a loop's variable is used after the loop."""
-
 # needs: cuda
 import sys
 

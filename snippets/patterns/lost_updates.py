@@ -1,5 +1,4 @@
 """Many programs add to one number: by load and store, and by an atomic addition."""
-
 # needs: cuda
 import sys
 
@@ -13,7 +12,6 @@ import triton
 import triton.language as tl
 
 from kernels.tools.benchmark import keep
-
 
 # --8<-- [start:lost_updates]
 @triton.jit

@@ -1,5 +1,4 @@
 """What goes wrong with % on negative offsets: rotate a row by one."""
-
 import os
 
 # --8<-- [start:torch]
@@ -18,7 +17,9 @@ import triton.language as tl
 
 # --8<-- [start:roll]
 @triton.jit
-def roll_kernel(x_ptr, out_ptr, source_ptr, n, BLOCK: tl.constexpr, FIXED: tl.constexpr):
+def roll_kernel(
+    x_ptr, out_ptr, source_ptr, n, BLOCK: tl.constexpr, FIXED: tl.constexpr
+):
     columns = tl.arange(0, BLOCK)
     mask = columns < n
     source = (columns - 1) % n  # the mistake: the first is -1, not n - 1
@@ -35,9 +36,9 @@ out, source = torch.empty_like(x), torch.empty(5, dtype=torch.int32, device=devi
 for fixed in (False, True):
     roll_kernel[(1,)](x, out, source, 5, BLOCK=8, FIXED=fixed)
     print(source.tolist(), out.tolist())
-    # > [-1, 0, 1, 2, 3] [nan, 10.0, 11.0, 12.0, 13.0]
-    # > [4, 0, 1, 2, 3] [14.0, 10.0, 11.0, 12.0, 13.0]
+    #> [-1, 0, 1, 2, 3] [nan, 10.0, 11.0, 12.0, 13.0]
+    #> [4, 0, 1, 2, 3] [14.0, 10.0, 11.0, 12.0, 13.0]
 print("in Python, -1 % 5 is", -1 % 5)
-# > in Python, -1 % 5 is 4
+#> in Python, -1 % 5 is 4
 # --8<-- [end:roll]
 assert source.tolist() == [4, 0, 1, 2, 3]

@@ -1,5 +1,4 @@
 """A template for a reduction along rows of any length: one program a row, one block at a time."""
-
 import os
 
 import torch
@@ -30,8 +29,6 @@ def row_sum(x):
     out = torch.empty(x.shape[0], device=x.device)
     row_sum_kernel[(x.shape[0],)](x, out, x.stride(0), x.shape[1], BLOCK=2048)
     return out
-
-
 # --8<-- [end:kernel]
 
 
@@ -40,4 +37,4 @@ for n_columns in (1, 700, 2048, 10_000):
     x = torch.randn(9, n_columns, device=device)
     torch.testing.assert_close(row_sum(x), x.sum(dim=1), rtol=1e-4, atol=1e-4)
 print("row_sum agrees with PyTorch")
-# > row_sum agrees with PyTorch
+#> row_sum agrees with PyTorch

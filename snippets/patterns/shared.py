@@ -1,5 +1,4 @@
 """What a transposed tile needs on the chip that a plain one does not."""
-
 # needs: cuda
 import sys
 

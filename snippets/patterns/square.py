@@ -1,5 +1,4 @@
 """A template for an element-wise operation: load, compute, store."""
-
 import os
 
 import torch
@@ -31,8 +30,6 @@ def square(x):
     grid = (triton.cdiv(x.numel(), 1024),)
     square_kernel[grid](x, out, x.numel(), BLOCK=1024)
     return out
-
-
 # --8<-- [end:kernel]
 
 
@@ -42,5 +39,5 @@ for shape in ((1000,), (7, 11, 13), (0,), ()):
     x = torch.randn(shape, device=device)
     torch.testing.assert_close(square(x), x * x)
 print("square agrees with PyTorch")
-# > square agrees with PyTorch
+#> square agrees with PyTorch
 # --8<-- [end:use]

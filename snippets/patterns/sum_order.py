@@ -1,5 +1,4 @@
 """Sum one array a hundred times, in two ways: do the results agree to the last bit?"""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """A template for a two-dimensional tile with strides: add one row of numbers to every row of a matrix."""
-
 import os
 
 import torch
@@ -15,17 +14,9 @@ import triton.language as tl
 # --8<-- [start:kernel]
 @triton.jit
 def add_row_kernel(
-    x_ptr,
-    row_ptr,
-    out_ptr,
-    n_rows,
-    n_columns,
-    x_row_stride,
-    x_column_stride,
-    out_row_stride,
-    out_column_stride,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    x_ptr, row_ptr, out_ptr, n_rows, n_columns,
+    x_row_stride, x_column_stride, out_row_stride, out_column_stride,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     rows = tl.program_id(0).to(tl.int64) * BLOCK_M + tl.arange(0, BLOCK_M)[:, None]
     columns = tl.program_id(1).to(tl.int64) * BLOCK_N + tl.arange(0, BLOCK_N)[None, :]
@@ -44,8 +35,6 @@ def add_row(x, row):
     sizes = (*x.shape, *x.stride(), *out.stride())
     add_row_kernel[grid](x, row.contiguous(), out, *sizes, BLOCK_M=16, BLOCK_N=256)
     return out
-
-
 # --8<-- [end:kernel]
 
 
@@ -56,5 +45,5 @@ for view in (x, x.T, x[::3, 5:]):
     row = torch.randn(view.shape[1], device=device)
     torch.testing.assert_close(add_row(view, row), view + row)
 print("add_row agrees with PyTorch, also on views")
-# > add_row agrees with PyTorch, also on views
+#> add_row agrees with PyTorch, also on views
 # --8<-- [end:use]

@@ -1,5 +1,4 @@
 """The sum of a whole array in two ways: partial sums and a second kernel, or one atomic addition a program."""
-
 import os
 
 # --8<-- [start:torch]
@@ -18,7 +17,9 @@ import triton.language as tl
 
 # --8<-- [start:kernel]
 @triton.jit
-def partial_sum_kernel(x_ptr, out_ptr, n_elements, BLOCK: tl.constexpr, ATOMIC: tl.constexpr):
+def partial_sum_kernel(
+    x_ptr, out_ptr, n_elements, BLOCK: tl.constexpr, ATOMIC: tl.constexpr
+):
     pid = tl.program_id(0).to(tl.int64)
     total = tl.zeros([BLOCK], dtype=tl.float32)
     for start in range(pid * BLOCK, n_elements, tl.num_programs(0) * BLOCK):
@@ -43,8 +44,6 @@ def total_atomic(x, programs=1024):
     out = torch.zeros((), device=x.device)  # must start at zero
     partial_sum_kernel[(programs,)](x, out, x.numel(), BLOCK=2048, ATOMIC=True)
     return out
-
-
 # --8<-- [end:kernel]
 
 
@@ -54,5 +53,5 @@ x = torch.rand(200_000, device=device)
 for total in (total_two_stage, total_atomic):
     torch.testing.assert_close(total(x, programs=16), x.sum(), rtol=1e-4, atol=0)
 print("both agree with PyTorch")
-# > both agree with PyTorch
+#> both agree with PyTorch
 # --8<-- [end:use]

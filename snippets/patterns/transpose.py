@@ -1,5 +1,4 @@
 """A template for a transposed tile: load a tile, turn it, store it where it belongs."""
-
 import os
 
 # --8<-- [start:torch]
@@ -19,14 +18,8 @@ import triton.language as tl
 # --8<-- [start:kernel]
 @triton.jit
 def transpose_kernel(
-    x_ptr,
-    out_ptr,
-    n_rows,
-    n_columns,
-    x_row_stride,
-    out_row_stride,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
+    x_ptr, out_ptr, n_rows, n_columns, x_row_stride, out_row_stride,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr,
 ):
     row = tl.program_id(0).to(tl.int64) * BLOCK_M
     column = tl.program_id(1).to(tl.int64) * BLOCK_N
@@ -46,10 +39,10 @@ def transpose(x):
     n_rows, n_columns = x.shape
     out = torch.empty(n_columns, n_rows, dtype=x.dtype, device=x.device)
     grid = (triton.cdiv(n_rows, 64), triton.cdiv(n_columns, 64))
-    transpose_kernel[grid](x, out, n_rows, n_columns, x.stride(0), out.stride(0), BLOCK_M=64, BLOCK_N=64)
+    transpose_kernel[grid](
+        x, out, n_rows, n_columns, x.stride(0), out.stride(0), BLOCK_M=64, BLOCK_N=64
+    )
     return out
-
-
 # --8<-- [end:kernel]
 
 
@@ -59,5 +52,5 @@ for shape in ((128, 64), (100, 130), (1, 300)):
     x = torch.randn(shape, device=device)
     assert torch.equal(transpose(x), x.T)
 print("transpose agrees with PyTorch")
-# > transpose agrees with PyTorch
+#> transpose agrees with PyTorch
 # --8<-- [end:use]

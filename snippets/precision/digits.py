@@ -1,5 +1,4 @@
 """What a number loses on its way into a product: the formats, and the step from one number to the next."""
-
 # --8<-- [start:digits]
 import torch
 
@@ -21,9 +20,9 @@ tenth = torch.tensor(0.1)
 for name, (rounded, fraction) in FORMATS.items():
     x = rounded(tenth).item()
     print(f"{name:8} {fraction:2} bits of fraction, 0.1 is {x:.8f}")
-    # > float32  23 bits of fraction, 0.1 is 0.10000000
-    # > tf32     10 bits of fraction, 0.1 is 0.09997559
-    # > float16  10 bits of fraction, 0.1 is 0.09997559
-    # > bfloat16  7 bits of fraction, 0.1 is 0.10009766
-    # > e4m3      3 bits of fraction, 0.1 is 0.10156250
+    #> float32  23 bits of fraction, 0.1 is 0.10000000
+    #> tf32     10 bits of fraction, 0.1 is 0.09997559
+    #> float16  10 bits of fraction, 0.1 is 0.09997559
+    #> bfloat16  7 bits of fraction, 0.1 is 0.10009766
+    #> e4m3      3 bits of fraction, 0.1 is 0.10156250
 # --8<-- [end:digits]

@@ -1,5 +1,4 @@
 """One tile times another: what tl.dot makes of float16 and of float32, and a result that its format cannot hold."""
-
 import os
 
 import torch
@@ -32,9 +31,9 @@ for dtype, precision, bound in ways:
     precise_tile_kernel[(1,)](a.to(dtype), b.to(dtype), c, 32, precision)
     error = ((c.double() - exact).norm() / exact.norm()).item()
     print(f"{dtype}, {precision}: within {bound} {error < bound}")
-    # > torch.float16, None: within 0.001 True
-    # > torch.float32, tf32: within 0.002 True
-    # > torch.float32, ieee: within 1e-06 True
+    #> torch.float16, None: within 0.001 True
+    #> torch.float32, tf32: within 0.002 True
+    #> torch.float32, ieee: within 1e-06 True
 # --8<-- [end:tile]
 
 # --8<-- [start:range]
@@ -42,5 +41,5 @@ large = torch.full((32, 32), 100.0, dtype=torch.float16, device=device)
 c = torch.empty(32, 32, device=device)
 precise_tile_kernel[(1,)](large, large, c, 32, None)
 print("32 terms of 100 times 100:", c[0, 0].item(), "and in float16:", c.half()[0, 0].item())
-# > 32 terms of 100 times 100: 320000.0 and in float16: inf
+#> 32 terms of 100 times 100: 320000.0 and in float16: inf
 # --8<-- [end:range]

@@ -1,5 +1,4 @@
 """What the questions of the lesson ask, worked out: each line is the answer to one."""
-
 import torch
 
 

@@ -1,5 +1,4 @@
 """8-bit floats need scales: one for a whole matrix, or one for each row, where one row is much larger than the others."""
-
 import os
 
 import torch

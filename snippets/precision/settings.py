@@ -1,5 +1,4 @@
 """PyTorch's setting for float32 products, and what the library makes of it."""
-
 import os
 
 import torch
@@ -17,6 +16,6 @@ for setting in ("tf32", "ieee"):
     torch.backends.cuda.matmul.fp32_precision = setting
     kinds = [matmul_kind(dtype) for dtype in (torch.float32, torch.float16, torch.bfloat16)]
     print(f"{setting}: float32 by {kinds[0]}, float16 and bfloat16 by {kinds[1]} and {kinds[2]}")
-    # > tf32: float32 by tf32, float16 and bfloat16 by half and half
-    # > ieee: float32 by ieee, float16 and bfloat16 by half and half
+    #> tf32: float32 by tf32, float16 and bfloat16 by half and half
+    #> ieee: float32 by ieee, float16 and bfloat16 by half and half
 # --8<-- [end:settings]

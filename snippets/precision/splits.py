@@ -1,5 +1,4 @@
 """A long sum cut into parts: the parts rounded to bfloat16 and added up there, or kept in float32 until the end."""
-
 # --8<-- [start:torch]
 import torch
 # --8<-- [end:torch]

@@ -1,5 +1,4 @@
 """What tolerance to test a product with: one that a right kernel passes, and one that loses a single term does not."""
-
 import os
 
 import torch
@@ -34,17 +33,17 @@ b = torch.randn(1000, 64).half().to(device)
 c = matmul(a, b)
 check_product(c, a, b)
 print("the right product passes")
-# > the right product passes
+#> the right product passes
 
 lost = a.clone()
 lost[:, 999] = 0  # a loop that ends one term early
 c_lost = matmul(lost, b)
 torch.testing.assert_close(c_lost, c, rtol=0.1, atol=5.0)
 print("a generous tolerance lets a lost term pass")
-# > a generous tolerance lets a lost term pass
+#> a generous tolerance lets a lost term pass
 try:
     check_product(c_lost, a, b)
 except AssertionError:
     print("this one does not")
-    # > this one does not
+    #> this one does not
 # --8<-- [end:tolerance]

@@ -1,5 +1,4 @@
 """The exercise's solution: a float32 product by three products of float16, which the tensor cores are fast at."""
-
 import os
 
 import torch
@@ -15,14 +14,8 @@ import triton.language as tl
 # --8<-- [start:two_halves]
 @triton.jit
 def two_halves_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    N,
-    K,
-    THREE: tl.constexpr,
-    SIDE: tl.constexpr,
-    STEP: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, N, K,
+    THREE: tl.constexpr, SIDE: tl.constexpr, STEP: tl.constexpr,
 ):
     rows = (tl.program_id(0) * SIDE + tl.arange(0, SIDE)).to(tl.int64)
     columns = (tl.program_id(1) * SIDE + tl.arange(0, SIDE)).to(tl.int64)
@@ -50,7 +43,7 @@ for three in (False, True):
     two_halves_kernel[(2, 2)](a, b, c, 64, 64, THREE=three, SIDE=32, STEP=32)
     errors.append(((c.double() - exact).norm() / exact.norm()).item())
 print("one product is within", 1e-3, errors[0] < 1e-3)
-# > one product is within 0.001 True
+#> one product is within 0.001 True
 print("three are within", 1e-5, errors[1] < 1e-5)
-# > three are within 1e-05 True
+#> three are within 1e-05 True
 # --8<-- [end:two_halves]

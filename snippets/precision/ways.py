@@ -1,5 +1,4 @@
 """One product of two matrices in every precision: checked anywhere and, on a GPU, its error, instructions and time kept."""
-
 import os
 import re
 from functools import partial
@@ -25,22 +24,9 @@ from kernels.matmul.epilogue import matmul_tile
 
 @triton.jit
 def precise_matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    a_scale_ptr,
-    b_scale_ptr,
-    M,
-    N,
-    K,
-    b_row_stride,
-    b_column_stride,
-    PRECISION: tl.constexpr,
-    HALF_SUMS: tl.constexpr,
-    PROMOTE: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, a_scale_ptr, b_scale_ptr, M, N, K, b_row_stride, b_column_stride,
+    PRECISION: tl.constexpr, HALF_SUMS: tl.constexpr, PROMOTE: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program owns one tile of c. The tiles divide the matrices, so nothing is masked.
     pid_m, pid_n = matmul_tile(tl.program_id(0), M, N, BLOCK_M, BLOCK_N, 16)
@@ -52,41 +38,30 @@ def precise_matmul_kernel(
     total = tl.zeros((BLOCK_M, BLOCK_N), tl.float16 if HALF_SUMS else tl.float32)
     for _ in range(0, K, BLOCK_K):
         total = tl.dot(
-            tl.load(a_ptrs),
-            tl.load(b_ptrs),
-            total,
-            input_precision=PRECISION,
-            max_num_imprecise_acc=PROMOTE,
-            out_dtype=total.dtype,
+            tl.load(a_ptrs), tl.load(b_ptrs), total,
+            input_precision=PRECISION, max_num_imprecise_acc=PROMOTE, out_dtype=total.dtype,
         )
         a_ptrs += BLOCK_K
         b_ptrs += BLOCK_K * b_row_stride
     if a_scale_ptr is not None:
         total *= tl.load(a_scale_ptr + rows)[:, None] * tl.load(b_scale_ptr + columns)[None, :]
     tl.store(c_ptr + rows[:, None] * N + columns[None, :], total)
-
-
 # --8<-- [end:kernel]
 
 
 # --8<-- [start:check]
 def product(
-    a,
-    b,
-    precision="ieee",
-    half_sums=False,
-    tile=(16, 16, 32),
-    promote=None,
-    scales=(None, None),
-    out=None,
-    **options,
+    a, b, precision="ieee", half_sums=False, tile=(16, 16, 32),
+    promote=None, scales=(None, None), out=None, **options,
 ):
     (M, K), N = a.shape, b.shape[1]
     c = torch.empty((M, N), dtype=out or a.dtype, device=a.device)
     constants = {"PRECISION": precision, "HALF_SUMS": half_sums, "PROMOTE": promote}
     sides = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), tile, strict=True))
     grid = (M // tile[0] * (N // tile[1]),)
-    product.kernel = precise_matmul_kernel[grid](a, b, c, *scales, M, N, K, *b.stride(), **constants, **sides, **options)
+    product.kernel = precise_matmul_kernel[grid](
+        a, b, c, *scales, M, N, K, *b.stride(), **constants, **sides, **options
+    )
     return c
 
 
@@ -96,7 +71,7 @@ c = product(a, b)
 exact = a.double() @ b.double()
 torch.testing.assert_close(c.double(), exact, rtol=1e-5, atol=1e-5)
 print("in float32, as exact as it should be")
-# > in float32, as exact as it should be
+#> in float32, as exact as it should be
 # --8<-- [end:check]
 
 FP32, FP16, BF16, FP8 = torch.float32, torch.float16, torch.bfloat16, torch.float8_e4m3fn

@@ -1,5 +1,4 @@
 """Time kernels.sum over everything, along rows and along columns, beside PyTorch and torch.compile."""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """What atomic additions cost: sixteen million of them, into ever more numbers."""
-
 # needs: cuda
 import sys
 
@@ -18,19 +17,14 @@ from kernels.tools.benchmark import Benchmark
 # --8<-- [start:kernel]
 @triton.jit
 def contend_kernel(
-    counts_ptr,
-    n_places,
-    SCATTERED: tl.constexpr,
-    SEM: tl.constexpr,
-    BLOCK: tl.constexpr,
+    counts_ptr, n_places,
+    SCATTERED: tl.constexpr, SEM: tl.constexpr, BLOCK: tl.constexpr,
 ):
     i = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     if SCATTERED:
         i = (i * -1640531527) >> 8  # neighbors go to places far apart
     one = tl.full([BLOCK], 1, counts_ptr.dtype.element_ty)
     tl.atomic_add(counts_ptr + (i & (n_places - 1)), one, sem=SEM)
-
-
 # --8<-- [end:kernel]
 
 

@@ -1,5 +1,4 @@
 """Time kernels.histogram on numbers spread evenly and on numbers that all fall into one bin, beside torch.histc."""
-
 # needs: cuda
 import sys
 

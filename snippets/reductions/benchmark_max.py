@@ -2,7 +2,6 @@
 
 The harness needs Python's own `max`, so this calls what `kernels.max` calls once its arguments are checked.
 """
-
 # needs: cuda
 import sys
 

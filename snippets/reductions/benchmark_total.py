@@ -1,5 +1,4 @@
 """Time three ways to sum an array, a fourth with a lock, and the library's, over sizes."""
-
 # needs: cuda
 import sys
 
@@ -18,14 +17,8 @@ from kernels.reductions import sum
 
 @triton.jit
 def timed_meet_kernel(
-    x_ptr,
-    out_ptr,
-    partial_ptr,
-    arrived_ptr,
-    n_elements,
-    BLOCK: tl.constexpr,
-    PROGRAMS: tl.constexpr,
-    WAY: tl.constexpr,
+    x_ptr, out_ptr, partial_ptr, arrived_ptr, n_elements,
+    BLOCK: tl.constexpr, PROGRAMS: tl.constexpr, WAY: tl.constexpr,
 ):
     pid = tl.program_id(0).to(tl.int64)
     lanes = tl.zeros([BLOCK], tl.float32)

@@ -1,5 +1,4 @@
 """What loses, for the hardware's counters to watch: a histogram of many bins, and sums and a maximum in a graph."""
-
 # needs: cuda
 # counters: ours_1k eager_1k ours_4k eager_4k ours_few compile_few ours_col compile_col ours_all compile_all ours_max compile_max
 # counters-also: everything

@@ -1,5 +1,4 @@
 """Forgotten: a counter of arrivals that nobody sets back to zero."""
-
 import os
 
 import torch
@@ -29,6 +28,6 @@ for launch in ("first", "second"):
     out = torch.full((), float("nan"), device=device)
     forgetful_kernel[(4,)](x, out, partial, arrived, BLOCK=256)
     print(f"{launch} launch: {out.item()}, counter at {arrived.item()}")
-    # > first launch: 1024.0, counter at 4
-    # > second launch: nan, counter at 8
+    #> first launch: 1024.0, counter at 4
+    #> second launch: nan, counter at 8
 # --8<-- [end:leftover]

@@ -1,5 +1,4 @@
 """A lock: find the largest element and where it stands, a pair of numbers that no single atomic can change."""
-
 import os
 
 # --8<-- [start:torch]
@@ -18,7 +17,9 @@ import triton.language as tl
 
 # --8<-- [start:lock]
 @triton.jit
-def locked_max_kernel(x_ptr, best_ptr, place_ptr, lock_ptr, n_elements, BLOCK: tl.constexpr):
+def locked_max_kernel(
+    x_ptr, best_ptr, place_ptr, lock_ptr, n_elements, BLOCK: tl.constexpr
+):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     x = tl.load(x_ptr + offsets, mask=offsets < n_elements, other=-float("inf"))
     best, place = tl.max(x, axis=0, return_indices=True)
@@ -39,5 +40,5 @@ place, lock = torch.zeros(2, dtype=torch.int32, device=device)
 locked_max_kernel[(triton.cdiv(10_000, 256),)](x, best, place, lock, 10_000, BLOCK=256)
 assert best == x.max() and place == x.argmax()
 print("the lock is open again:", lock.item() == 0)
-# > the lock is open again: True
+#> the lock is open again: True
 # --8<-- [end:lock]

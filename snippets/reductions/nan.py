@@ -1,5 +1,4 @@
 """A maximum that loses NaN, and one that keeps it."""
-
 # needs: cuda
 import sys
 

@@ -1,5 +1,4 @@
 """The exercise's solution: the norm of a whole array, the root taken by the program that finishes last."""
-
 import os
 
 import torch
@@ -15,13 +14,8 @@ import triton.language as tl
 # --8<-- [start:norm]
 @triton.jit
 def row_length_kernel(
-    x_ptr,
-    out_ptr,
-    partial_ptr,
-    arrived_ptr,
-    n_elements,
-    BLOCK: tl.constexpr,
-    PROGRAMS: tl.constexpr,
+    x_ptr, out_ptr, partial_ptr, arrived_ptr, n_elements,
+    BLOCK: tl.constexpr, PROGRAMS: tl.constexpr,
 ):
     pid = tl.program_id(0).to(tl.int64)
     squares = tl.zeros([BLOCK], tl.float32)
@@ -44,5 +38,5 @@ for _ in range(2):
     row_length_kernel[(16,)](x, out, partial, arrived, 70_000, BLOCK=1024, PROGRAMS=16)
     torch.testing.assert_close(out, torch.linalg.vector_norm(x))
 print("one launch, and again")
-# > one launch, and again
+#> one launch, and again
 # --8<-- [end:norm]

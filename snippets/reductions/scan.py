@@ -1,5 +1,4 @@
 """Scans: every sum on the way, along rows of any length, and a recurrence that is no sum."""
-
 import os
 
 # --8<-- [start:torch]
@@ -61,5 +60,5 @@ for i in range(128):
     state = state * decay[:, i] + x[:, i]  # each step needs the one before
     torch.testing.assert_close(y[:, i], state)
 print("128 steps that depend on each other, in one scan")
-# > 128 steps that depend on each other, in one scan
+#> 128 steps that depend on each other, in one scan
 # --8<-- [end:recurrence]

@@ -1,5 +1,4 @@
 """A count that stops: adding one to a float32 changes nothing once it holds 2**24."""
-
 # needs: cuda
 import sys
 

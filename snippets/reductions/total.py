@@ -1,5 +1,4 @@
 """The sum of a whole array in three ways: two launches, atomics, and one launch whose last program finishes."""
-
 import os
 
 import torch
@@ -18,14 +17,8 @@ import triton.language as tl
 # --8<-- [start:kernel]
 @triton.jit
 def meet_kernel(
-    x_ptr,
-    out_ptr,
-    partial_ptr,
-    arrived_ptr,
-    n_elements,
-    BLOCK: tl.constexpr,
-    PROGRAMS: tl.constexpr,
-    WAY: tl.constexpr,
+    x_ptr, out_ptr, partial_ptr, arrived_ptr, n_elements,
+    BLOCK: tl.constexpr, PROGRAMS: tl.constexpr, WAY: tl.constexpr,
 ):
     pid = tl.program_id(0).to(tl.int64)
     lanes = tl.zeros([BLOCK], tl.float32)
@@ -43,8 +36,6 @@ def meet_kernel(
             partial = tl.load(partial_ptr + tl.arange(0, PROGRAMS))
             tl.store(out_ptr, tl.sum(partial, axis=0))
             tl.store(arrived_ptr, 0)  # ready for the next launch
-
-
 # --8<-- [end:kernel]
 
 
@@ -69,5 +60,5 @@ x = torch.rand(100_000, device=device)
 for way in ("two launches", "atomic", "last", "last"):
     torch.testing.assert_close(total(x, way, programs=16), x.sum(), rtol=1e-4, atol=0)
 print("three ways, one sum")
-# > three ways, one sum
+#> three ways, one sum
 # --8<-- [end:use]

@@ -1,5 +1,4 @@
 """Sum one array a hundred times, in three ways: which of them give the same bits every time?"""
-
 # needs: cuda
 import sys
 
@@ -17,14 +16,8 @@ from kernels.tools.benchmark import keep
 
 @triton.jit
 def meet_again_kernel(
-    x_ptr,
-    out_ptr,
-    partial_ptr,
-    arrived_ptr,
-    n_elements,
-    BLOCK: tl.constexpr,
-    PROGRAMS: tl.constexpr,
-    WAY: tl.constexpr,
+    x_ptr, out_ptr, partial_ptr, arrived_ptr, n_elements,
+    BLOCK: tl.constexpr, PROGRAMS: tl.constexpr, WAY: tl.constexpr,
 ):
     pid = tl.program_id(0).to(tl.int64)
     lanes = tl.zeros([BLOCK], tl.float32)

@@ -1,5 +1,4 @@
 """The library: sums, maxima and histograms, as PyTorch has them."""
-
 import os
 
 import torch
@@ -23,5 +22,5 @@ assert torch.equal(indices, x.max(dim=0).indices)
 counts = histogram(x, bins=20, min=-2, max=2)
 assert torch.equal(counts.float(), torch.histc(x, bins=20, min=-2, max=2))
 print(counts.dtype, len(counts))
-# > torch.int64 20
+#> torch.int64 20
 # --8<-- [end:uses]

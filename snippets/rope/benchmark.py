@@ -1,5 +1,4 @@
 """Time kernels.rotary_embedding, forward and backward, beside PyTorch, torch.compile, Liger-Kernel and flash-attn."""
-
 # needs: cuda
 import sys
 
@@ -77,7 +76,10 @@ for batches, tokens, n_q, n_k, width in SHAPES:
     own = {name: (copy_of(q), copy_of(k)) if name == "liger" else (q, k) for name in functions}
     for function, table in functions.values():
         torch.testing.assert_close(function(copy_of(q), copy_of(k), *table)[1].float(), expected[1], rtol=2e-2, atol=6e-2)
-    forward = {name: lambda f=f, inputs=own[name], table=table: f(*inputs, *table)[0] for name, (f, table) in functions.items()}
+    forward = {
+        name: lambda f=f, inputs=own[name], table=table: f(*inputs, *table)[0]
+        for name, (f, table) in functions.items()
+    }
     benchmark.case("rope", "fwd", shape, q.dtype, moved, flops, forward, expected[0])
 
     leaves = q.float().requires_grad_(), k.float().requires_grad_()

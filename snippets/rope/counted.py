@@ -1,5 +1,4 @@
 """Where an embedding in place is ahead: ours and Liger-Kernel's, for the hardware's counters to watch."""
-
 # needs: cuda
 # counters: ours_two liger_two ours_back_1024 liger_back_1024 ours_back_80 liger_back_80
 # counters-also: everything

@@ -1,5 +1,4 @@
 """The kernel for the other pairing: neighbor with neighbor."""
-
 import os
 
 import torch
@@ -36,5 +35,5 @@ turn_neighbors_kernel[(5,)](x, angles.cos(), angles.sin(), out, HALF=8)
 turned = torch.view_as_complex(x.view(5, 8, 2)) * torch.polar(torch.ones_like(angles), angles)
 torch.testing.assert_close(out, torch.view_as_real(turned).flatten(1))
 print("neighbors are paired")
-# > neighbors are paired
+#> neighbors are paired
 # --8<-- [end:interleaved]

@@ -1,5 +1,4 @@
 """Queries as a projection leaves them go in and come out without a copy."""
-
 import os
 
 # --8<-- [start:torch]
@@ -20,7 +19,7 @@ q, k = q.transpose(1, 2), k.transpose(1, 2)  # [B, H, S, D]
 angles = torch.randn(7, 8, device=device)
 turned, _ = rotary_embedding(q, k, angles.cos(), angles.sin())
 print("in:", tuple(q.shape), q.stride())
-# > in: (2, 4, 7, 16) (1344, 16, 192, 1)
+#> in: (2, 4, 7, 16) (1344, 16, 192, 1)
 print("out:", tuple(turned.shape), turned.stride())
-# > out: (2, 4, 7, 16) (448, 16, 64, 1)
+#> out: (2, 4, 7, 16) (448, 16, 64, 1)
 # --8<-- [end:layouts]

@@ -1,5 +1,4 @@
 """What the plain PyTorch form reads and writes, operation by operation."""
-
 import os
 
 # --8<-- [start:torch]
@@ -43,7 +42,7 @@ with CountTraffic() as traffic:
     rotary_embedding_reference(q, k, cos, sin)
 least = q.nbytes + k.nbytes
 print(f"{traffic.operations} operations")
-# > 10 operations
+#> 10 operations
 print(f"read {traffic.read / least:.1f} times, written {traffic.written / least:.1f} times")
-# > read 5.5 times, written 4.5 times
+#> read 5.5 times, written 4.5 times
 # --8<-- [end:passes]

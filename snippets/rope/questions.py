@@ -1,5 +1,4 @@
 """What the questions of the lesson ask, worked out: each line is the answer to one."""
-
 import torch
 
 SPEEDS = torch.tensor([1.0, 0.1, 0.01, 0.001], dtype=torch.float64)

@@ -1,5 +1,4 @@
 """The exercise's solution: log-sum-exp of rows of any length needs one walk only."""
-
 import os
 
 import torch
@@ -37,5 +36,5 @@ out = torch.empty(20, device=device)
 logsumexp_kernel[(20,)](x, out, 5000, BLOCK=1024)
 torch.testing.assert_close(out, torch.logsumexp(x, dim=-1))
 print("the same as torch.logsumexp, a row of minus infinity included")
-# > the same as torch.logsumexp, a row of minus infinity included
+#> the same as torch.logsumexp, a row of minus infinity included
 # --8<-- [end:logsumexp]

@@ -1,5 +1,4 @@
 """What goes wrong in the online sum: a block of nothing but minus infinity."""
-
 import os
 
 import torch
@@ -14,7 +13,9 @@ import triton.language as tl
 
 # --8<-- [start:minus_infinity]
 @triton.jit
-def masked_out_kernel(x_ptr, out_ptr, n_columns, BLOCK: tl.constexpr, SHIFT: tl.constexpr):
+def masked_out_kernel(
+    x_ptr, out_ptr, n_columns, BLOCK: tl.constexpr, SHIFT: tl.constexpr
+):
     m = -float("inf")
     s = 0.0
     for start in range(0, n_columns, BLOCK):
@@ -35,7 +36,7 @@ s = torch.empty((), device=device)
 for shift in (False, True):
     masked_out_kernel[(1,)](x, s, 8, BLOCK=4, SHIFT=shift)
     print("with the cure:" if shift else "without:", s.item())
-    # > without: nan
-    # > with the cure: 4.0
+    #> without: nan
+    #> with the cure: 4.0
 # --8<-- [end:minus_infinity]
 assert s.item() == 4

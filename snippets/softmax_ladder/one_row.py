@@ -1,5 +1,4 @@
 """From five kernels to one: softmax with one program a row, checked anywhere and, on a GPU, timed beside the unfused chain."""
-
 # counters: unfused row
 import os
 import sys
@@ -30,7 +29,7 @@ x = torch.randn(100, 781, device=device)
 for way in WAYS.values():
     torch.testing.assert_close(way(x), torch.softmax(x, dim=-1))
 print("both agree with PyTorch")
-# > both agree with PyTorch
+#> both agree with PyTorch
 # --8<-- [end:one_row]
 
 if device == "cuda":

@@ -1,5 +1,4 @@
 """Rows too long for the chip: three walks along a row, and two with a sum that is rescaled."""
-
 # counters: row three_walks online blockwise
 import os
 import sys
@@ -46,8 +45,6 @@ def three_walks_kernel(x_ptr, y_ptr, n_columns, BLOCK: tl.constexpr):
         x = tl.load(x_ptr + row_start + columns, mask=mask)
         y = tl.exp(x.to(tl.float32) - m) / s
         tl.store(y_ptr + row_start + columns, y, mask=mask)
-
-
 # --8<-- [end:three]
 
 
@@ -71,8 +68,6 @@ def online_softmax_kernel(x_ptr, y_ptr, n_columns, BLOCK: tl.constexpr):
         x = tl.load(x_ptr + row_start + columns, mask=mask)
         y = tl.exp(x.to(tl.float32) - m) / s
         tl.store(y_ptr + row_start + columns, y, mask=mask)
-
-
 # --8<-- [end:online]
 
 
@@ -89,7 +84,7 @@ for kernel in (three_walks_kernel, online_softmax_kernel):
     y = walk(kernel, x, block=1024)
     torch.testing.assert_close(y, torch.softmax(x, dim=-1))
 print("both agree with PyTorch")
-# > both agree with PyTorch
+#> both agree with PyTorch
 # --8<-- [end:check]
 
 if device == "cuda":

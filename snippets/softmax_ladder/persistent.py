@@ -1,5 +1,4 @@
 """Persistent programs: a few for each multiprocessor, each of which takes many rows and loads ahead."""
-
 # counters: row ahead_0 ahead_2
 import os
 import sys
@@ -24,7 +23,9 @@ from kernels.softmax.softmax import softmax_row
 
 # --8<-- [start:kernel]
 @triton.jit
-def persistent_softmax_kernel(x_ptr, y_ptr, n_rows, n_columns, BLOCK: tl.constexpr, STAGES: tl.constexpr):
+def persistent_softmax_kernel(
+    x_ptr, y_ptr, n_rows, n_columns, BLOCK: tl.constexpr, STAGES: tl.constexpr
+):
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns
     first, step = tl.program_id(0).to(tl.int64), tl.num_programs(0)
@@ -42,8 +43,6 @@ def persistent(x, programs, stages, num_warps=4):
     sizes = {"BLOCK": block, "STAGES": stages, "num_warps": num_warps}
     persistent_softmax_kernel[(programs,)](x, y, n_rows, n_columns, **sizes)
     return y
-
-
 # --8<-- [end:kernel]
 
 
@@ -54,7 +53,7 @@ for programs in (1, 7, 200):  # fewer than rows, and more
     y = persistent(x, programs, stages=2)
     torch.testing.assert_close(y, torch.softmax(x, dim=-1))
 print("any number of programs will do")
-# > any number of programs will do
+#> any number of programs will do
 # --8<-- [end:check]
 
 

@@ -1,5 +1,4 @@
 """Several short rows to a program: the same bytes, fewer programs to start."""
-
 # counters: rows_1 rows_16
 import os
 import sys
@@ -22,7 +21,9 @@ from kernels.tools.benchmark import Benchmark
 
 # --8<-- [start:kernel]
 @triton.jit
-def several_rows_kernel(x_ptr, y_ptr, n_rows, n_columns, ROWS: tl.constexpr, BLOCK: tl.constexpr):
+def several_rows_kernel(
+    x_ptr, y_ptr, n_rows, n_columns, ROWS: tl.constexpr, BLOCK: tl.constexpr
+):
     first = tl.program_id(0).to(tl.int64) * ROWS
     rows = first + tl.arange(0, ROWS)[:, None]  # [ROWS, 1]
     columns = tl.arange(0, BLOCK)[None, :]  # [1, BLOCK]
@@ -42,8 +43,6 @@ def several_rows(x, rows):
     sizes = {"ROWS": rows, "BLOCK": block, "num_warps": 1}
     several_rows_kernel[grid](x, y, n_rows, n_columns, **sizes)
     return y
-
-
 # --8<-- [end:kernel]
 
 
@@ -52,7 +51,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(1000, 50, device=device)
 torch.testing.assert_close(several_rows(x, rows=16), torch.softmax(x, dim=-1))
 print("programs:", triton.cdiv(1000, 16))
-# > programs: 63
+#> programs: 63
 # --8<-- [end:check]
 
 if device == "cuda":

@@ -1,5 +1,4 @@
 """Few and very long rows: each row split over many programs, in two launches."""
-
 # counters: long split
 import os
 import sys
@@ -23,7 +22,7 @@ x = torch.randn(2, 30_000, device=device)
 y = softmax_split(x, torch.empty_like(x))
 torch.testing.assert_close(y, torch.softmax(x, dim=-1))
 print("the parts agree with PyTorch")
-# > the parts agree with PyTorch
+#> the parts agree with PyTorch
 # --8<-- [end:check]
 
 if device == "cuda":

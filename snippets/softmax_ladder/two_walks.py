@@ -1,5 +1,4 @@
 """Online softmax: a row of any length, walked once for its maximum and its sum, and once to write."""
-
 import os
 
 import torch
@@ -35,8 +34,6 @@ def running_softmax_kernel(x_ptr, y_ptr, n_columns, BLOCK: tl.constexpr):
         x = tl.load(x_ptr + row_start + columns, mask=mask)
         y = tl.exp(x.to(tl.float32) - m) / s
         tl.store(y_ptr + row_start + columns, y, mask=mask)
-
-
 # --8<-- [end:kernel]
 
 
@@ -47,5 +44,5 @@ y = torch.empty_like(x)
 running_softmax_kernel[(3,)](x, y, 10_000, BLOCK=1024)
 torch.testing.assert_close(y, torch.softmax(x, dim=-1))
 print("the same as torch.softmax, ten blocks a row")
-# > the same as torch.softmax, ten blocks a row
+#> the same as torch.softmax, ten blocks a row
 # --8<-- [end:launch]

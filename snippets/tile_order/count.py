@@ -1,5 +1,4 @@
 """The exercise's solution: count what the programs of one wave need, for tiles of two shapes and groups of several heights."""
-
 import os
 
 import torch
@@ -18,13 +17,8 @@ from kernels.matmul.epilogue import matmul_tile
 
 @triton.jit
 def places_kernel(
-    out_ptr,
-    M,
-    N,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    GROUP_M: tl.constexpr,
-    PROGRAMS: tl.constexpr,
+    out_ptr, M, N,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP_M: tl.constexpr, PROGRAMS: tl.constexpr,
 ):
     program = tl.arange(0, PROGRAMS)  # [PROGRAMS]
     pid_m, pid_n = matmul_tile(program, M, N, BLOCK_M, BLOCK_N, GROUP_M)
@@ -48,11 +42,11 @@ def gigabytes(block_m: int, block_n: int, group_m: int, side: int = 8192) -> flo
 
 groups = (1, 2, 4, 8, 16, 32)
 print("GROUP_M          " + "".join(f"{group_m:6}" for group_m in groups))
-# > GROUP_M               1     2     4     8    16    32
+#> GROUP_M               1     2     4     8    16    32
 for block_m, block_n in ((128, 256), (256, 128), (128, 128)):
     found = [gigabytes(block_m, block_n, group_m) for group_m in groups]
     print(f"tiles of {block_m} x {block_n}" + "".join(f"{each:6.2f}" for each in found))
-    # > tiles of 128 x 256  2.31  2.34  2.34  1.49  1.22  1.47
-    # > tiles of 256 x 128  2.34  2.34  1.46  1.19  1.43  2.31
-    # > tiles of 128 x 128  4.37  4.43  2.54  1.75  1.74  2.48
+    #> tiles of 128 x 256  2.31  2.34  2.34  1.49  1.22  1.47
+    #> tiles of 256 x 128  2.34  2.34  1.46  1.19  1.43  2.31
+    #> tiles of 128 x 128  4.37  4.43  2.54  1.75  1.74  2.48
 # --8<-- [end:count]

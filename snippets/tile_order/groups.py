@@ -1,5 +1,4 @@
 """One product in six orders of its tiles: checked anywhere and, on a GPU, timed, its bytes counted, its programs watched."""
-
 # counters: group_1 group_2 group_4 group_8 group_16 group_32
 # counters-also: everything
 import os
@@ -20,7 +19,6 @@ import triton.language as tl
 # --8<-- [end:imports]
 
 from kernels.tools.benchmark import Benchmark, keep
-
 # --8<-- [start:map]
 from kernels.matmul.epilogue import matmul_tile
 # --8<-- [end:map]
@@ -34,17 +32,8 @@ def nanoseconds():
 # --8<-- [start:kernel]
 @triton.jit
 def ordered_matmul_kernel(
-    a_ptr,
-    b_ptr,
-    c_ptr,
-    times_ptr,
-    M,
-    N,
-    K,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    a_ptr, b_ptr, c_ptr, times_ptr, M, N, K,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # This program owns one tile of c. The tiles divide the matrices, so nothing is masked.
     program = tl.program_id(0)
@@ -64,8 +53,6 @@ def ordered_matmul_kernel(
     tl.store(c_ptr + rows[:, None] * N + columns[None, :], total)
     if times_ptr is not None:
         tl.store(times_ptr + 2 * program + 1, nanoseconds())
-
-
 # --8<-- [end:kernel]
 
 
@@ -75,7 +62,9 @@ def ordered_matmul(a, b, group_m, tile=(128, 256, 64), times=None, **options):
     c = torch.empty((M, N), dtype=a.dtype, device=a.device)
     sides = dict(zip(("BLOCK_M", "BLOCK_N", "BLOCK_K"), tile, strict=True))
     grid = (M // tile[0] * (N // tile[1]),)
-    ordered_matmul_kernel[grid](a, b, c, times, M, N, K, **sides, GROUP_M=group_m, **options)
+    ordered_matmul_kernel[grid](
+        a, b, c, times, M, N, K, **sides, GROUP_M=group_m, **options
+    )
     return c
 
 
@@ -86,7 +75,7 @@ for group_m in (1, 2, 4):
     c = ordered_matmul(a, b, group_m, tile=(16, 32, 32))
     assert torch.equal(c.float(), a.float() @ b.float())
 print("every order gives the same product")
-# > every order gives the same product
+#> every order gives the same product
 # --8<-- [end:check]
 
 GROUPS = (1, 2, 4, 8, 16, 32)

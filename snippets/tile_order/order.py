@@ -1,5 +1,4 @@
 """Ask a kernel's own index function which program has which tile of c, for several heights of a group."""
-
 import os
 
 import torch
@@ -22,12 +21,8 @@ from kernels.matmul.epilogue import matmul_tile
 
 @triton.jit
 def tile_order_kernel(
-    turn_ptr,
-    M,
-    N,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    GROUP_M: tl.constexpr,
+    turn_ptr, M, N,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, GROUP_M: tl.constexpr,
 ):
     # A program that multiplies nothing: it only writes its number on its tile.
     turn = tl.program_id(0)
@@ -53,20 +48,20 @@ for group_m in (1, 4):
         lines.append(" ".join(f"{turn:2}" for turn in row.tolist()))
 for line in lines:
     print(line)
-    # > GROUP_M = 1
-    # >  0  1  2  3  4
-    # >  5  6  7  8  9
-    # > 10 11 12 13 14
-    # > 15 16 17 18 19
-    # > 20 21 22 23 24
-    # > 25 26 27 28 29
-    # > GROUP_M = 4
-    # >  0  4  8 12 16
-    # >  1  5  9 13 17
-    # >  2  6 10 14 18
-    # >  3  7 11 15 19
-    # > 20 22 24 26 28
-    # > 21 23 25 27 29
+    #> GROUP_M = 1
+    #>  0  1  2  3  4
+    #>  5  6  7  8  9
+    #> 10 11 12 13 14
+    #> 15 16 17 18 19
+    #> 20 21 22 23 24
+    #> 25 26 27 28 29
+    #> GROUP_M = 4
+    #>  0  4  8 12 16
+    #>  1  5  9 13 17
+    #>  2  6 10 14 18
+    #>  3  7 11 15 19
+    #> 20 22 24 26 28
+    #> 21 23 25 27 29
 # --8<-- [end:order]
 
 # The picture of the page: tiles of 128 by 256 in a product of 8192 by 8192 by 8192, and the order of each setting as the

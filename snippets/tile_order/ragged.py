@@ -1,5 +1,4 @@
 """A group that is cut short at the bottom of c: without `tl.minimum`, tiles are missed and programs point past the end."""
-
 import os
 
 import torch
@@ -14,7 +13,9 @@ import triton.language as tl
 
 # --8<-- [start:ragged]
 @triton.jit
-def ragged_order_kernel(owners_ptr, n_rows, n_columns, GROUP_M: tl.constexpr, CUT: tl.constexpr):
+def ragged_order_kernel(
+    owners_ptr, n_rows, n_columns, GROUP_M: tl.constexpr, CUT: tl.constexpr
+):
     turn = tl.program_id(0)
     group = turn // (GROUP_M * n_columns)
     inside = turn - group * (GROUP_M * n_columns)
@@ -34,6 +35,6 @@ for cut in (False, True):
     missed = int((owners[:n_rows] == 0).sum())
     outside = int(owners[n_rows:].sum())
     print(f"cut short: {cut}. {missed} tiles missed, {outside} programs past the end")
-    # > cut short: False. 4 tiles missed, 4 programs past the end
-    # > cut short: True. 0 tiles missed, 0 programs past the end
+    #> cut short: False. 4 tiles missed, 4 programs past the end
+    #> cut short: True. 0 tiles missed, 0 programs past the end
 # --8<-- [end:ragged]

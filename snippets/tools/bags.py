@@ -1,5 +1,4 @@
 """Rows of a table gathered and added up by bags of any length, with every tool: lines, builds and times of one run."""
-
 import os
 
 # --8<-- [start:torch]
@@ -23,8 +22,6 @@ from snippets.cuda.compare import build, call, code_lines, sound, triton_build
 # --8<-- [start:pytorch]
 def pytorch_bags(table, indices, starts):
     return F.embedding_bag(indices, table, starts, mode="sum", include_last_offset=True)
-
-
 # --8<-- [end:pytorch]
 
 
@@ -46,8 +43,6 @@ def triton_bags(table, indices, starts):
     out = torch.empty(bags, width, device=table.device)
     bag_kernel[(bags,)](table, indices, starts, out, WIDTH=width, num_warps=1)
     return out
-
-
 # --8<-- [end:triton]
 
 
@@ -100,7 +95,7 @@ torch.manual_seed(0)
 table, (indices, starts) = torch.randn(100, 256, device=device), bags_of(100, 20, 8, device)
 given = table, indices, starts
 print("off by rounding only:", torch.allclose(triton_bags(*given), pytorch_bags(*given), atol=1e-4))
-# > off by rounding only: True
+#> off by rounding only: True
 # --8<-- [end:check]
 
 

@@ -1,5 +1,4 @@
 """A chain of element-wise steps with every tool: PyTorch, its compiler, Triton and CUDA C++; lines, builds, times of one run."""
-
 import os
 
 import torch
@@ -22,8 +21,6 @@ import triton.language as tl
 # --8<-- [start:pytorch]
 def pytorch_chain(x, gate, residual, scale, bias):
     return residual + gate * F.silu(x * scale + bias)
-
-
 # --8<-- [end:pytorch]
 
 
@@ -49,8 +46,6 @@ def triton_chain(x, gate, residual, scale, bias):
     grid = (triton.cdiv(n_columns, 1024), n_rows)
     chain_kernel[grid](x, gate, residual, scale, bias, out, n_columns, BLOCK=1024)
     return out
-
-
 # --8<-- [end:triton]
 
 
@@ -102,7 +97,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 torch.manual_seed(0)
 given = [torch.randn(size, device=device) for size in [(20, 1500)] * 3 + [1500] * 2]
 print("off by rounding only:", torch.allclose(triton_chain(*given), pytorch_chain(*given), atol=1e-4))
-# > off by rounding only: True
+#> off by rounding only: True
 # --8<-- [end:check]
 
 

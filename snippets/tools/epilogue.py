@@ -1,5 +1,4 @@
 """A product, a bias and GELU with every tool, also with the epilogue of cuBLAS itself: lines, builds and times of one run."""
-
 import os
 
 # --8<-- [start:torch]
@@ -28,25 +27,14 @@ def pytorch_linear(a, b, bias):
 
 def library_linear(a, b, bias):
     return torch._addmm_activation(bias, a, b, use_gelu=True)
-
-
 # --8<-- [end:pytorch]
 
 
 # --8<-- [start:triton]
 @triton.jit
 def product_gelu_kernel(
-    a_ptr,
-    b_ptr,
-    bias_ptr,
-    c_ptr,
-    M,
-    N,
-    K,
-    GROUP_M: tl.constexpr,
-    BLOCK_M: tl.constexpr,
-    BLOCK_N: tl.constexpr,
-    BLOCK_K: tl.constexpr,
+    a_ptr, b_ptr, bias_ptr, c_ptr, M, N, K, GROUP_M: tl.constexpr,
+    BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr,
 ):
     # This program computes a tile of c. GROUP_M rows of tiles go together, for the L2 cache.
     tile = tl.program_id(0)
@@ -80,8 +68,6 @@ def triton_linear(a, b, bias):
     grid = (triton.cdiv(M, 128) * triton.cdiv(N, 256),)
     product_gelu_kernel[grid](a, b, bias, c, M, N, K, **SIZES)
     return c
-
-
 # --8<-- [end:triton]
 
 
@@ -111,8 +97,6 @@ def cuda_linear_source():
         assert text.count(plain) == 1, plain
         text = text.replace(plain, changed)
     return text
-
-
 # --8<-- [end:cuda]
 
 
@@ -124,7 +108,7 @@ a, b = torch.randn(150, 128, device=device).to(dtype), torch.randn(128, 264, dev
 bias = torch.randn(264, device=device).to(dtype)
 expected = pytorch_linear(a.double(), b.double(), bias.double())
 print("off by rounding only:", torch.allclose(triton_linear(a, b, bias).double(), expected, rtol=2e-2, atol=0.05))
-# > off by rounding only: True
+#> off by rounding only: True
 # --8<-- [end:check]
 
 

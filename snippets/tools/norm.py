@@ -1,5 +1,4 @@
 """RMSNorm, forward and backward, with every tool: PyTorch, its compiler, Triton and CUDA C++; lines, builds, times of one run."""
-
 import os
 
 # --8<-- [start:torch]
@@ -24,8 +23,6 @@ from snippets.tools.norm_source import NORM_CUDA
 # --8<-- [start:pytorch]
 def pytorch_norm(x, weight):
     return F.rms_norm(x, x.shape[-1:], weight, 1e-6)
-
-
 # --8<-- [end:pytorch]
 
 
@@ -44,7 +41,9 @@ def tool_norm_kernel(x_ptr, weight_ptr, y_ptr, rstd_ptr, n_columns, BLOCK: tl.co
 
 
 @triton.jit
-def tool_norm_backward_kernel(x_ptr, weight_ptr, dy_ptr, rstd_ptr, dx_ptr, parts_ptr, n_rows, n_columns, BLOCK: tl.constexpr):
+def tool_norm_backward_kernel(
+    x_ptr, weight_ptr, dy_ptr, rstd_ptr, dx_ptr, parts_ptr, n_rows, n_columns, BLOCK: tl.constexpr
+):
     # This program has every num_programs-th row, and one row of the weight gradient's parts.
     program = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)
@@ -81,8 +80,6 @@ class TritonNorm(torch.autograd.Function):
         given = x, weight, dy, rstd, dx, parts
         tool_norm_backward_kernel[(programs,)](*given, *x.shape, BLOCK=block, num_warps=8)
         return dx, parts.sum(0).to(weight.dtype)
-
-
 # --8<-- [end:triton]
 
 
@@ -106,8 +103,6 @@ class CudaNorm(torch.autograd.Function):
         parts = torch.empty(programs, x.shape[1], device=x.device)
         call(LIBRARY.launch_backward, x, weight, dy, rstd, dx, parts, programs, *x.shape)
         return dx, parts.sum(0).to(weight.dtype)
-
-
 # --8<-- [end:cuda_function]
 
 
@@ -121,7 +116,7 @@ expected = pytorch_norm(*leaves)
 found = [y, *torch.autograd.grad(y, leaves, dy)]
 wanted = [expected, *torch.autograd.grad(expected, leaves, dy)]
 print([torch.allclose(*pair, atol=1e-4) for pair in zip(found, wanted, strict=True)])
-# > [True, True, True]
+#> [True, True, True]
 # --8<-- [end:check]
 
 lines = {"eager": code_lines(pytorch_norm), "cuda": code_lines(NORM_CUDA, CudaNorm)}

@@ -1,5 +1,4 @@
 """RMSNorm in CUDA C++, forward and backward, as text: `python norm_source.py > norm.cu`."""
-
 import sys
 
 NORM_CUDA = r"""

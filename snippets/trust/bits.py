@@ -1,5 +1,4 @@
 """The same softmax on the GPU and under the interpreter: how many results are not the nearest float32."""
-
 import os
 
 # --8<-- [start:torch]

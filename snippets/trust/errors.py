@@ -1,5 +1,4 @@
 """How far the library and PyTorch are from float64, for the same inputs."""
-
 # needs: cuda
 import sys
 
@@ -37,8 +36,6 @@ def errors(ours, theirs, inputs):
         dy = torch.randn(y.shape, device="cuda").to(inputs[0].dtype).to(y.dtype)
         results.append([y, *torch.autograd.grad(y, leaves, dy)])
     return [[error(y, right) for y, right in zip(found, results[2], strict=True)] for found in results[:2]]
-
-
 # --8<-- [end:error]
 
 

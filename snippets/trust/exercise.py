@@ -25,7 +25,7 @@ def without(element):
 
 torch.manual_seed(0)
 print("softmax:", check_softmax(lambda x: torch.softmax(x, -1), 1000))
-# > softmax: True
+#> softmax: True
 print("forgotten:", any(check_softmax(without(i), 1000) for i in (0, 499, 999)))
-# > forgotten: False
+#> forgotten: False
 # --8<-- [end:check]

@@ -1,5 +1,4 @@
 """What the host spends on a call: the bare launch and its allocation, the library's function, and the gradient."""
-
 # needs: cuda
 import statistics
 import sys
@@ -57,8 +56,6 @@ def host_us(*calls):
                 call()
             times[which].append((time.perf_counter() - start) / 100 * 1e6)
     return [round(statistics.median(values), 2) for values in times]
-
-
 # --8<-- [end:host]
 
 

@@ -1,5 +1,4 @@
 """A softmax with four mistakes to choose from, and two tests: one that passes them all, and one that finds them."""
-
 import os
 
 import torch
@@ -17,7 +16,9 @@ import triton.language as tl
 
 # --8<-- [start:kernel]
 @triton.jit
-def mistaken_softmax_kernel(x_ptr, y_ptr, n_columns, MISTAKE: tl.constexpr, BLOCK: tl.constexpr):
+def mistaken_softmax_kernel(
+    x_ptr, y_ptr, n_columns, MISTAKE: tl.constexpr, BLOCK: tl.constexpr
+):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns  # [BLOCK]
@@ -41,8 +42,6 @@ def softmax_with(mistake, x, y):
     block = triton.next_power_of_2(columns)
     mistaken_softmax_kernel[(rows,)](x, y, columns, MISTAKE=mistake, BLOCK=block)
     return y
-
-
 # --8<-- [end:kernel]
 
 
@@ -59,11 +58,11 @@ def careless(mistake):
 
 for mistake in ("none", "filler", "no maximum", "forgotten", "tail"):
     print(f"{mistake:10} passes: {careless(mistake)}")
-    # > none       passes: True
-    # > filler     passes: True
-    # > no maximum passes: True
-    # > forgotten  passes: True
-    # > tail       passes: True
+    #> none       passes: True
+    #> filler     passes: True
+    #> no maximum passes: True
+    #> forgotten  passes: True
+    #> tail       passes: True
 # --8<-- [end:careless]
 
 
@@ -82,9 +81,9 @@ def careful(mistake):
 
 for mistake in ("none", "filler", "no maximum", "forgotten", "tail"):
     print(f"{mistake:10} passes: {careful(mistake)}")
-    # > none       passes: True
-    # > filler     passes: False
-    # > no maximum passes: False
-    # > forgotten  passes: False
-    # > tail       passes: False
+    #> none       passes: True
+    #> filler     passes: False
+    #> no maximum passes: False
+    #> forgotten  passes: False
+    #> tail       passes: False
 # --8<-- [end:careful]

@@ -1,5 +1,4 @@
 """Every kernel of attention, forward and backward, at lengths and heads that fit nothing: for Compute Sanitizer to watch."""
-
 # needs: cuda
 # sanitizers: memcheck racecheck initcheck synccheck
 import sys

@@ -1,5 +1,4 @@
 """The kernel for matrix products in Gluon at shapes that fit nothing: for Compute Sanitizer to watch."""
-
 # needs: sm_90
 # sanitizers: memcheck racecheck initcheck synccheck
 import sys

@@ -1,5 +1,4 @@
 """Every other kernel, forward and backward, at shapes that fit nothing: for Compute Sanitizer to watch."""
-
 # needs: cuda
 # sanitizers: memcheck racecheck initcheck synccheck
 import sys

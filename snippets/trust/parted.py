@@ -1,5 +1,4 @@
 """Groups of warps that share nothing, in Gluon: where Triton itself parts them, Compute Sanitizer's racecheck sees a race."""
-
 # needs: sm_90
 # sanitizers: racecheck
 import sys

@@ -1,5 +1,4 @@
 """The softmax kernel with its barriers taken out: what a race checker has to find before its silence counts."""
-
 # needs: cuda
 # sanitizers: racecheck
 import subprocess

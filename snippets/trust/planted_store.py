@@ -1,5 +1,4 @@
 """A kernel that stores past the end of its tensor: what a memory checker has to find before its silence counts."""
-
 # needs: cuda
 # sanitizers: memcheck
 import sys

@@ -1,5 +1,4 @@
 """What the questions of the lesson ask, tried: each line is the answer to one."""
-
 import torch
 
 x = torch.rand(16, 1000)

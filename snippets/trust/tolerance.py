@@ -1,5 +1,4 @@
 """A tolerance so wide that a kernel which forgets an element of every row passes the test."""
-
 import os
 
 # --8<-- [start:torch]
@@ -18,7 +17,6 @@ import triton.language as tl
 from kernels.softmax import softmax
 # --8<-- [end:imports]
 
-
 # --8<-- [start:wrong]
 @triton.jit
 def forgetful_softmax_kernel(x_ptr, y_ptr, n_columns, BLOCK: tl.constexpr):
@@ -30,8 +28,6 @@ def forgetful_softmax_kernel(x_ptr, y_ptr, n_columns, BLOCK: tl.constexpr):
     numerator = tl.exp(x - tl.max(x, axis=0))  # [BLOCK]
     total = tl.sum(tl.where(columns < n_columns - 1, numerator, 0.0), axis=0)
     tl.store(y_ptr + row * n_columns + columns, numerator / total, mask=mask)
-
-
 # --8<-- [end:wrong]
 
 
@@ -43,13 +39,13 @@ forgetful_softmax_kernel[(4,)](x, y, 8000, BLOCK=8192)
 right = torch.softmax(x.double(), dim=-1).float()
 
 print(torch.allclose(y, right, rtol=1e-2, atol=1e-2))
-# > True
+#> True
 print(torch.allclose(y, right, rtol=1e-3, atol=0))
-# > True
+#> True
 print(torch.allclose(y, right, rtol=2e-6, atol=0))
-# > False
+#> False
 print(torch.allclose(softmax(x), right, rtol=2e-6, atol=0))
-# > True
+#> True
 # --8<-- [end:tolerance]
 worst = ((y - right).abs() / right).max().item()
 print(f"largest relative error: {worst:.1e}")

@@ -1,5 +1,4 @@
 """Which operations give the same bits when they run again, and which do not."""
-
 # needs: cuda
 import sys
 

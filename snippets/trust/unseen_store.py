@@ -1,5 +1,4 @@
 """A kernel that writes every element through a tensor descriptor, which Compute Sanitizer's initcheck does not see."""
-
 # needs: cuda
 # sanitizers: initcheck
 import sys

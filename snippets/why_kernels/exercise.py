@@ -1,5 +1,4 @@
 """The exercise's solution: count the passes of a chain, predict the gain of fusing it and, on a GPU, measure it."""
-
 import os
 
 import torch
@@ -22,8 +21,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 # --8<-- [start:wave]
 def wave(x):
     return x * torch.exp(-torch.abs(x))
-
-
 # --8<-- [end:wave]
 
 
@@ -45,13 +42,13 @@ with CountPasses() as passes:
     wave(x)
 for name, read, written in passes.seen:
     print(f"{name} reads {read}, writes {written}")
-    # > abs reads 1, writes 1
-    # > neg reads 1, writes 1
-    # > exp reads 1, writes 1
-    # > mul reads 2, writes 1
+    #> abs reads 1, writes 1
+    #> neg reads 1, writes 1
+    #> exp reads 1, writes 1
+    #> mul reads 2, writes 1
 eager = sum(read + written for _, read, written in passes.seen)
 print(f"{eager} passes against 2: {eager / 2} times fewer")
-# > 9 passes against 2: 4.5 times fewer
+#> 9 passes against 2: 4.5 times fewer
 
 
 # --8<-- [start:kernel]
@@ -74,7 +71,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 x = torch.randn(3000, device=device)
 torch.testing.assert_close(fused_wave(x), wave(x))
 print("the kernel agrees with PyTorch")
-# > the kernel agrees with PyTorch
+#> the kernel agrees with PyTorch
 # --8<-- [end:kernel]
 
 if device == "cuda":

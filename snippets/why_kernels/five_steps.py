@@ -28,11 +28,11 @@ for name, (inputs, output) in steps.items():
     written = output.nbytes / x.nbytes
     passes += read + written
     print(f"{name:8} reads {read:.1f}, writes {written:.1f}")
-    # > max      reads 1.0, writes 0.0
-    # > subtract reads 1.0, writes 1.0
-    # > exp      reads 1.0, writes 1.0
-    # > sum      reads 1.0, writes 0.0
-    # > divide   reads 1.0, writes 1.0
+    #> max      reads 1.0, writes 0.0
+    #> subtract reads 1.0, writes 1.0
+    #> exp      reads 1.0, writes 1.0
+    #> sum      reads 1.0, writes 0.0
+    #> divide   reads 1.0, writes 1.0
 print(f"{passes:.1f} passes in all")
-# > 8.0 passes in all
+#> 8.0 passes in all
 # --8<-- [end:passes]

@@ -1,5 +1,4 @@
 """Bias, GELU and dropout in one kernel: checked on any machine and, on a GPU, timed as part of an MLP's first half."""
-
 # counters: eager compile blockwise
 import os
 import sys
@@ -22,7 +21,9 @@ from kernels.tools.benchmark import Benchmark
 
 # --8<-- [start:kernel]
 @triton.jit
-def bias_gelu_dropout_kernel(x_ptr, bias_ptr, y_ptr, n_columns, p, seed, BLOCK: tl.constexpr):
+def bias_gelu_dropout_kernel(
+    x_ptr, bias_ptr, y_ptr, n_columns, p, seed, BLOCK: tl.constexpr
+):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns
@@ -42,8 +43,6 @@ def bias_gelu_dropout(x, bias, p, seed):
     grid = (rows, triton.cdiv(n_columns, 1024))
     bias_gelu_dropout_kernel[grid](x, bias, y, n_columns, p, seed, BLOCK=1024)
     return y
-
-
 # --8<-- [end:kernel]
 
 
@@ -53,23 +52,25 @@ x, bias = torch.randn(30, 3000, device=device), torch.randn(3000, device=device)
 y = bias_gelu_dropout(x, bias, 0.1, seed=42)
 torch.testing.assert_close(y, torch.where(y != 0, F.gelu(x + bias) / 0.9, 0.0))
 print(f"dropped: {(y == 0).float().mean():.2f}")
-# > dropped: 0.10
+#> dropped: 0.10
 print(
     "the same seed, the same mask:",
     torch.equal(y, bias_gelu_dropout(x, bias, 0.1, seed=42)),
 )
-# > the same seed, the same mask: True
+#> the same seed, the same mask: True
 print(
     "another seed, the same mask:",
     torch.equal(y, bias_gelu_dropout(x, bias, 0.1, seed=43)),
 )
-# > another seed, the same mask: False
+#> another seed, the same mask: False
 # --8<-- [end:check]
 
 
 # --8<-- [start:four]
 @triton.jit
-def four_at_once_kernel(x_ptr, bias_ptr, y_ptr, n_columns, p, threshold, seed, BLOCK: tl.constexpr):
+def four_at_once_kernel(
+    x_ptr, bias_ptr, y_ptr, n_columns, p, threshold, seed, BLOCK: tl.constexpr
+):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.program_id(1) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns
@@ -92,7 +93,9 @@ def four_at_once(x, bias, p, seed):
     rows, n_columns = x.shape
     grid = (rows, triton.cdiv(n_columns, 2048))
     threshold = int(p * 2**31)
-    four_at_once_kernel[grid](x, bias, y, n_columns, p, threshold, seed, BLOCK=2048)
+    four_at_once_kernel[grid](
+        x, bias, y, n_columns, p, threshold, seed, BLOCK=2048
+    )
     return y
 
 
@@ -100,7 +103,7 @@ y = four_at_once(x, bias, 0.1, seed=42)
 torch.testing.assert_close(y, torch.where(y != 0, F.gelu(x + bias) / 0.9, 0.0))
 shares = [f"{(y[:, lane::4] == 0).float().mean():.2f}" for lane in range(4)]
 print("dropped in each fourth of the elements:", *shares)
-# > dropped in each fourth of the elements: 0.10 0.10 0.10 0.10
+#> dropped in each fourth of the elements: 0.10 0.10 0.10 0.10
 # --8<-- [end:four]
 
 

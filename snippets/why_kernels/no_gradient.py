@@ -1,5 +1,4 @@
 """What goes wrong when a kernel stands in for PyTorch operations: gradients stop there, without an error."""
-
 import os
 
 import torch
@@ -14,8 +13,8 @@ from snippets.why_kernels.one_kernel import five_in_one
 device = "cuda" if torch.cuda.is_available() else "cpu"
 scores = torch.randn(10, 500, device=device, requires_grad=True)
 print("PyTorch:   ", torch.softmax(scores, dim=-1).requires_grad)
-# > PyTorch:    True
+#> PyTorch:    True
 print("the kernel:", five_in_one(scores).requires_grad)
-# > the kernel: False
+#> the kernel: False
 # --8<-- [end:no_gradient]
 assert not five_in_one(scores).requires_grad, "the mistake this program shows did not happen"

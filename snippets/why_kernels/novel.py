@@ -1,5 +1,4 @@
 """A norm that no library has: like RMSNorm, but values beyond twice the scale count as twice the scale."""
-
 import os
 
 # --8<-- [start:torch]
@@ -26,8 +25,6 @@ def clipped_norm_reference(x):
     for _ in range(8):
         scale = torch.minimum(square, 4 * scale).mean(-1, keepdim=True)
     return (x * torch.rsqrt(scale + 1e-6)).to(x.dtype)
-
-
 # --8<-- [end:reference]
 
 
@@ -49,10 +46,10 @@ def clipped_norm_kernel(x_ptr, y_ptr, n_columns, BLOCK: tl.constexpr):
 def clipped_norm(x):
     y = torch.empty_like(x)
     rows, n_columns = x.shape
-    clipped_norm_kernel[(rows,)](x, y, n_columns, BLOCK=triton.next_power_of_2(n_columns))
+    clipped_norm_kernel[(rows,)](
+        x, y, n_columns, BLOCK=triton.next_power_of_2(n_columns)
+    )
     return y
-
-
 # --8<-- [end:kernel]
 
 
@@ -63,8 +60,10 @@ torch.testing.assert_close(clipped_norm(x), clipped_norm_reference(x))
 
 x = torch.ones(1, 256, device=device)
 x[0, 0] = 1000.0  # an outlier
-print(f"RMSNorm: {F.rms_norm(x, (256,))[0, 1]:.2f}, clipped: {clipped_norm(x)[0, 1]:.2f}")
-# > RMSNorm: 0.02, clipped: 0.99
+print(
+    f"RMSNorm: {F.rms_norm(x, (256,))[0, 1]:.2f}, clipped: {clipped_norm(x)[0, 1]:.2f}"
+)
+#> RMSNorm: 0.02, clipped: 0.99
 # --8<-- [end:check]
 
 if device == "cuda":

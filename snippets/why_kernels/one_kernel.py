@@ -1,5 +1,4 @@
 """Softmax as one kernel: a row is read once, worked on five times, and written once."""
-
 import os
 
 import torch
@@ -35,8 +34,6 @@ def five_in_one(x):
     block = triton.next_power_of_2(n_columns)
     five_in_one_kernel[(rows,)](x, y, n_columns, BLOCK=block)
     return y
-
-
 # --8<-- [end:kernel]
 
 
@@ -47,4 +44,4 @@ if __name__ == "__main__":
     torch.testing.assert_close(five_in_one(x), torch.softmax(x, dim=-1))
     # --8<-- [end:check]
     print("the kernel agrees with PyTorch")
-    # > the kernel agrees with PyTorch
+    #> the kernel agrees with PyTorch

@@ -12,8 +12,6 @@ def first_half(x, norm_weight, norm_bias, weight, bias):
     x = F.linear(x, weight, bias)
     x = F.gelu(x)
     return torch.native_dropout(x, 0.1, train=True)[0]
-
-
 # --8<-- [end:half]
 
 
@@ -33,7 +31,9 @@ class CountTraffic(TorchDispatchMode):
         if not operation.is_view:
             tensors = {id(a): a for a in args if isinstance(a, torch.Tensor)}
             read = sum(a.nbytes for a in tensors.values())
-            written = sum(t.nbytes for t in (out if isinstance(out, tuple) else (out,)))
+            written = sum(
+                t.nbytes for t in (out if isinstance(out, tuple) else (out,))
+            )
             self.seen.append((operation.overloadpacket.__name__, read, written))
         return out
 
@@ -44,8 +44,8 @@ with CountTraffic() as traffic:
     first_half(*inputs)
 for name, read, written in traffic.seen:
     print(f"{name:17} reads {read / 1e6:3.0f} MB, writes {written / 1e6:3.0f} MB")
-    # > native_layer_norm reads  67 MB, writes  67 MB
-    # > addmm             reads 201 MB, writes 268 MB
-    # > gelu              reads 268 MB, writes 268 MB
-    # > native_dropout    reads 268 MB, writes 403 MB
+    #> native_layer_norm reads  67 MB, writes  67 MB
+    #> addmm             reads 201 MB, writes 268 MB
+    #> gelu              reads 268 MB, writes 268 MB
+    #> native_dropout    reads 268 MB, writes 403 MB
 # --8<-- [end:passes]

@@ -1,5 +1,4 @@
 """What the questions of the lesson ask, counted: each line is the answer to one."""
-
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 

@@ -103,7 +103,7 @@ def given(m: int, k: int, n: int, dtype: torch.dtype, layouts: str = "nn") -> tu
 NOTHING = Epilogue()
 
 
-def product(a, b, finish: Epilogue = NOTHING, programs: int = 132) -> torch.Tensor:
+def product(a, b, finish: Epilogue = NOTHING, programs: int=132) -> torch.Tensor:
     """By this kernel, into memory that holds NaN, with a guard behind it."""
     (m, _), n = a.shape, b.shape[1]
     line = torch.full((m * n + 64,), torch.nan, dtype=a.dtype, device=a.device)

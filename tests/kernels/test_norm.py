@@ -225,7 +225,6 @@ def test_few_long_rows_are_split_over_programs(device, monkeypatch):
 
 def test_rows_that_would_fit_and_are_walked_along(device):
     """Those that are loaded number by number, by their length or by their stride, and one that did better so."""
-
     def route(columns, size, centered=True, stride=0):
         return norm_route(4096, columns, stride or columns, size, centered)
 

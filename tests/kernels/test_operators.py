@@ -48,13 +48,8 @@ CASES = {
     ],
     "attention": [
         lambda: (leaf(1, 2, 5, 16), leaf(1, 2, 5, 16, seed=1), leaf(1, 2, 5, 16, seed=2), True),
-        lambda: (
-            leaf(5, 1, 2, 16, dtype=DTYPE).permute(1, 2, 0, 3),
-            *(leaf(1, 1, 7, 16, dtype=DTYPE, seed=s) for s in (1, 2)),
-            False,
-            -0.5,
-            True,
-        ),
+        lambda: (leaf(5, 1, 2, 16, dtype=DTYPE).permute(1, 2, 0, 3), *(leaf(1, 1, 7, 16, dtype=DTYPE, seed=s) for s in (1, 2)),
+                 False, -0.5, True),
     ],
     "attention_packed": [
         lambda: (leaf(9, 2, 16), leaf(9, 2, 16, seed=1), leaf(9, 2, 16, seed=2), starts(0, 3, 9), starts(0, 3, 9), True),

@@ -11,7 +11,9 @@ def row(implementation: str, us: float, timing: str = "call", shape: str = "8x8"
 
 
 def test_every_operation_has_its_page():
-    measured = {entry["op"] for _, record in records.all_records(primary_machine()) for entry in record.get("measurements") or []}
+    measured = {
+        entry["op"] for _, record in records.all_records(primary_machine()) for entry in record.get("measurements") or []
+    }
     listed = [op for ops in measurements.PAGES.values() for op in ops]
     assert sorted(listed) == sorted(measured)
 

@@ -76,7 +76,7 @@ def test_a_program_sees_nothing_of_the_one_before(tmp_path):
 
 
 def test_a_program_that_turns_the_interpreter_on_too_late_does_not_find_it_on(tmp_path):
-    switch = 'import os, torch\nif not torch.cuda.is_available():\n    os.environ["TRITON_INTERPRET"] = "1"\n'
+    switch = "import os, torch\nif not torch.cuda.is_available():\n    os.environ[\"TRITON_INTERPRET\"] = \"1\"\n"
     late = "import triton\nfrom triton.runtime.jit import JITFunction\n@triton.jit\ndef f(): pass\nprint(type(f).__name__)\n"
     found = {}
     for name, text in {"first": switch + late, "late": late.replace("from", f"{switch}from", 1)}.items():

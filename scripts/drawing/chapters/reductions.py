@@ -247,7 +247,9 @@ def name_cases(canvas: Canvas, top: float, lines: Lines) -> None:
         canvas.text(8, top + y + 18, size, color="muted")
 
 
-def draw_cases(canvas: Canvas, box: Box, cases: list[Case], peers: list[str], limits: tuple[float, float], lines: Lines) -> Axes:
+def draw_cases(
+    canvas: Canvas, box: Box, cases: list[Case], peers: list[str], limits: tuple[float, float], lines: Lines
+) -> Axes:
     """A line of dots for each case, each implementation in a lane of its own."""
     axes = canvas.ratio_axes(box, *limits)
     axes.set_ylim(lines.height, 0)
