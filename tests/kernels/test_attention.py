@@ -126,7 +126,7 @@ def test_lengths_and_heads_of_any_size(shape, is_causal, dtype, device, monkeypa
 
 
 @pytest.mark.parametrize("loads", LOADS[1:])
-@pytest.mark.parametrize("shape", [(1, 2, 1, 20, 35, 16), (2, 1, 1, 5, 33, 24)], ids=str)
+@pytest.mark.parametrize("shape", [(1, 2, 1, 20, 35, 16), (1, 4, 2, 20, 35, 16), (2, 1, 1, 5, 33, 24)], ids=str)
 def test_tiles_through_descriptors(shape, loads, device, monkeypatch):
     use(monkeypatch, small(loads))
     check(*given(shape, torch.float16, device), is_causal=True, align="lower_right")
