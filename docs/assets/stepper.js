@@ -154,6 +154,7 @@ class ProgramStepper extends Player {
     };
     const room = (cell) => (cell < READ * rem ? 0 : (cell - 0.5) / (DIGIT * rem));
     view.room = 0;
+    view.terse = false;
     this.draw();
     const tall = TALL * rem - (this.find(".stepper").offsetHeight - panes.offsetHeight);
     panes.style.setProperty("--tall", `${tall}px`);
@@ -166,7 +167,12 @@ class ProgramStepper extends Player {
     if (view.tiled && size < READ) {
       for (const block of view.sheets.values()) block.slim ||= block.counts; // numbers of rows and columns give way to the data
       this.draw();
-      size = sizes.find(fits) ?? sizes.at(-1);
+      size = sizes.find(fits);
+      if (!size) {
+        view.terse = true; // so do the strides of tensors whose rows lie one after another
+        this.draw();
+        size = sizes.find(fits) ?? sizes.at(-1);
+      }
     }
     panes.style.setProperty("--code", `${Math.max(tall, picture.offsetHeight)}px`);
     if (view.tiled) view.room = room(size * rem);
@@ -431,6 +437,7 @@ class ProgramStepper extends Player {
           [swatch("mark tint now", "--n:0;--m:0"), "this step, in the program’s color"],
           [swatch("mark tint", "--n:0;--m:0"), "earlier"],
           [swatch("mark tint", "--n:0;--m:1"), "two programs"],
+          this.trace.programs.length > 2 && [swatch("mark tint many", "--n:0;--m:1"), "three or more"],
         ]
       : [
           view.blocks.length > 0 && [swatch("cell on now"), "on chip, this step"],

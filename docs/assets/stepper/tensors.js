@@ -49,16 +49,16 @@ export function memory(view, { trace, program, step, together }) {
     const texts = values.size ? range(product(tensor.shape)).map((place) => fitted(values.get(offsetAt(tensor, place)) ?? "", view.room)) : undefined;
     const now = looks.some((look) => look?.includes("now"));
     const marked = Array.from({ length: all }, (_, place) => looks[place]);
-    return view.tiled ? asSheet(shown, tensor, marked, texts, now) : asRows(view, shown, marked, texts, now);
+    return view.tiled ? asSheet(view, shown, tensor, marked, texts, now) : asRows(view, shown, marked, texts, now);
   });
   const told = view.tiled ? "" : "<small>Each row begins at the offset beside it.</small>";
   const body = view.tiled ? `<div class="sheets${view.fine ? " fine" : ""}">${drawn.join("")}</div>` : drawn.join("");
   return `<p class="where memory">In memory${told}</p>${body}`;
 }
 
-function asSheet({ name, columns, rows }, tensor, looks, texts, now) {
+function asSheet(view, { name, columns, rows }, tensor, looks, texts, now) {
   const strides = stridesOf(tensor);
-  const told = `${tensor.shape.join(" × ")}${strides.length > 1 ? `, strides ${strides.join(", ")}` : ""}`;
+  const told = `${tensor.shape.join(" × ")}${strides.length > 1 && (tensor.strides || !view.terse) ? `, strides ${strides.join(", ")}` : ""}`;
   const cells = `data-tensor="${safe(name)}" data-first="0" data-columns="${columns}" data-rows="${rows}"`;
   return piece(name, told, sheet(looks, columns, rows, texts, cells), now);
 }

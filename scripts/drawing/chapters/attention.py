@@ -4,6 +4,8 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from matplotlib.axes import Axes
+
 from scripts.drawing.chapters.products import Lane, Mark, Part, of_library, ratio_chart
 from scripts.drawing.curves import Box
 from scripts.drawing.data import TIMES, Chart, Curve, Record, choose, curves_of, listed, sides
@@ -13,6 +15,7 @@ from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Series, Va
 MASKS = {"attention": "no mask", "attention_causal": "causal"}
 TOKENS = 16384
 FLOPS = ["TFLOP/s at p80", "TFLOP/s at p50", "TFLOP/s at p20"]
+IN_WORDS = {"flex": "compiled FlexAttention", "tutorial": "the Triton tutorial's method"}
 LIMIT = "a large product in bfloat16 (the limit drawn)"
 
 
@@ -57,17 +60,19 @@ def over_length(direction: str, what: str) -> Callable[[Record], Chart]:
 
         def paint(variant: Variant) -> Canvas:
             items = [(SERIES[name], SERIES[name].label) for name in shown]
-            columns, left, gap, height, down = (2, 46, 28, 180, 252) if variant.wide else (1, 46, 0, 150, 222)
+            columns, left, gap, height, down = (2, 58, 28, 180, 252) if variant.wide else (1, 54, 0, 150, 222)
             above = 40 + LEGEND_ROW * len(legend_rows(items, variant, 0))
             width = (variant.width - left - 8 - gap * (columns - 1)) / columns
-            canvas = Canvas(variant, above + down * math.ceil(len(panels) / columns) - 22)
+            bottom = above + down * math.ceil(len(panels) / columns) - (down - height)
+            canvas = Canvas(variant, bottom + 48)
             canvas.legend(0, 14, items)
             for place, panel in enumerate(panels):
                 x, y = left + place % columns * (width + gap), above + place // columns * down
                 draw(canvas, panel, (x, y, x + width, y + height), roof, top * height / (height - 24), place % columns == 0)
+            canvas.text(left, bottom + 39, "Length of a sequence, in tokens", color="muted")
             return canvas
 
-        names = listed([SERIES[name].label for name in shown])
+        names = listed([IN_WORDS.get(name, SERIES[name].label) for name in shown])
         said = [
             f"Heads of {panel.head}, {panel.mask}: {'; '.join(at_ends(curve) for curve in panel.curves)}." for panel in panels
         ]
@@ -117,8 +122,16 @@ def draw(canvas: Canvas, panel: Panel, box: Box, roof: float, top: float, named:
             mark(canvas, axes, length, middle, (panel.head, panel.mask, curve.series.label, length))
     canvas.text(box[0], box[1] - 12, f"Heads of {panel.head}, {panel.mask}", fontweight="bold")
     if named:
-        x, y = on_canvas(canvas, axes, axes.get_xlim()[0], roof)
-        canvas.text(x, y - 6, f"A large product, {roof:,.0f} TFLOP/s", color="limit")
+        canvas.text(0, box[1] - 12, "TFLOP/s", color="muted")
+        name_roof(canvas, axes, panel, roof)
+
+
+def name_roof(canvas: Canvas, axes: Axes, panel: Panel, roof: float) -> None:
+    """Over the roof at the left, or where a line goes through it, under it at the right."""
+    passed = any(speeds(row)[1] > roof for curve in panel.curves for row in curve.measured)
+    x, y = on_canvas(canvas, axes, axes.get_xlim()[passed], roof)
+    words = f"A large product, {roof:,.0f} TFLOP/s"
+    canvas.text(x, y + 16 if passed else y - 6, words, color="limit", ha="right" if passed else "left")
 
 
 OURS = SERIES["blockwise"]._replace(width=0)
@@ -165,7 +178,7 @@ def decode(record: Record) -> Chart:
         marks = [of_peer(best[shape, name], best[shape, "copy"], series) for name, series in present.items()]
         parts.setdefault(batches, []).append(Lane(f"{length // 1024}k keys", marks))
     named = [Part(f"{count} sequence{'s' * (count > 1)}", lanes) for count, lanes in parts.items()]
-    title = "One query a sequence over many keys, beside a device copy that moves as many bytes."
+    title = "One query a sequence over many keys: its rate as a multiple of that of a device copy of as many bytes."
     alt = "Dot chart. Across: the rate over keys and values, as a multiple of the copy's, the line at one; to the right is ahead."
     return ratio_chart(named, title, alt, "a copy of as many bytes")
 

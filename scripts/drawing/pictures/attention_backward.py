@@ -34,7 +34,7 @@ def attention_walks(keys: Record, queries: Record, causal_keys: Record, causal_q
     title = "Which tiles a program of keys walks, and which a program of queries."
     caption = (
         f"{title} Recorded runs: {walks[0].length} queries down, as many keys across, in tiles of four. The numbers are the "
-        f"turns of program {PROGRAM}, pale is what the other programs walk, and hatched what no program does."
+        f"turns of program {PROGRAM}, pale is what the other programs walk, and empty what no program does."
     )
     said = "; ".join(f"{walk.mask}, program of {walk.owner}: {turns(walk)}" for walk in walks)
     alt = f"Four squares of tiles, queries down and keys across. Queries/keys of the tiles that program {PROGRAM} takes: {said}."
@@ -83,7 +83,7 @@ def painted(size: Variant, walks: list[Walk]) -> Sheet:
         sheet.text(left, top - 40, f"Owns {walk.owner}", "ink", font_weight="bold")
         sheet.text(left, top - 22, walk.mask, "muted")
         sheet.boxes(boxes(sorted(others)), "memory", "paper", 1, fill_opacity=0.2)
-        sheet.path("".join(crossed(box) for box in boxes(never)), "none", "masked", 0.8, stroke_opacity=0.5)
+        sheet.boxes(boxes(never), "none", "masked", 0.8, stroke_opacity=0.5)
         sheet.boxes(boxes(taken), "ours" if walk.owner == "keys" else "chip", "paper", 1)
         for turn, (x, y, *_) in enumerate(boxes(taken), 1):
             sheet.code(x + cell / 2, y + cell / 2 + 4, str(turn), "paper", "middle")
@@ -97,11 +97,6 @@ def named(sheet: Sheet, left: float, top: float, side: float) -> None:
     middle = top + side / 2
     more: dict[str, Any] = {"font_size": 11.5, "transform": f"rotate(-90 {left - 6:g} {middle:g})"}
     sheet.text(left - 6, middle, "queries", "muted", "middle", **more)
-
-
-def crossed(box: Box) -> str:
-    x, y, width, height = box
-    return f"M{x:.5g} {y:.5g}h{width:.5g}v{height:.5g}h{-width:.5g}zM{x:.5g} {y + height:.5g}l{width:.5g} {-height:.5g}"
 
 
 RUNS = tuple(f"traces/attention_backward/{name}" for name in ("keys", "queries", "causal_keys", "causal_queries"))

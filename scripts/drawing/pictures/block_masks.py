@@ -9,7 +9,7 @@ from scripts.drawing.style import Variant
 
 GAP = 16
 NAMES = {"causal": "Causal", "window": "Sliding window", "documents": "Documents", "prefix": "Prefix"}
-TOLD = {"whole": "all scores count", "part": "some count", "empty": "none does: skipped"}
+TOLD = {"whole": "all scores count", "part": "some count", "empty": "none: skipped"}
 
 
 def block_masks(record: Record) -> Picture:
@@ -47,7 +47,7 @@ def paint(masks: Record, variant: Variant) -> Sheet:
             fill(sheet, [(left, foot, 12, 12)], state)
         if state == "part":
             strokes(sheet, [(left, foot)], 12)
-        sheet.text(left + 18, foot + 11, words, font_size=12 if variant.wide else 11)
+        sheet.text(left + 18, foot + 11, words, font_size=12)
         left += 160 if variant.wide else 113
     return sheet
 

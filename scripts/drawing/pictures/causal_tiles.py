@@ -74,11 +74,11 @@ def paint(length: int, found: list[Visit], variant: Variant) -> Sheet:
     side = 26 if variant.wide else 29
     left, top = 60, 40
     lines = [
-        (f"{sum(not visit.masked for visit in found)} tiles without a mask", "chip"),
-        (f"{sum(visit.masked for visit in found)} tiles on the diagonal, masked", "masked"),
-        ("the rest: not visited", "muted"),
+        f"{sum(not visit.masked for visit in found)} tiles without a mask",
+        f"{sum(visit.masked for visit in found)} tiles on the diagonal, masked",
+        "the rest: not visited",
     ]
-    sheet = Sheet(variant, top + side * length + (8 if variant.wide else 30 + 20 * len(lines)))
+    sheet = Sheet(variant, top + side * length + (8 if variant.wide else 12 + 22 * len(lines)))
 
     def box(query: int, key: int) -> Box:
         return (left + side * key, top + side * query, side, side)
@@ -87,29 +87,41 @@ def paint(length: int, found: list[Visit], variant: Variant) -> Sheet:
     for visit in found:
         closed = set(visit.closed)
         open_ = [box(query, key) for query in visit.queries for key in visit.keys if (query, key) not in closed]
-        sheet.boxes(open_, "chip", "paper", 0.6, fill_opacity=0.3 if visit.masked else 0.6)
-        for x, y, wide, tall in (box(*each) for each in sorted(closed)):
-            hatches = "".join(f"M{x + step:g} {y + tall:g}l8 {-tall}" for step in range(1, int(wide) - 7, 6))
-            sheet.path(hatches, "none", "masked", 0.8)
         x, y, *_ = box(visit.queries[0], visit.keys[0])
         frame = (x, y, side * len(visit.keys), side * len(visit.queries))
-        sheet.boxes([frame], "none", "masked" if visit.masked else "chip", 1.6)
+        tile(sheet, frame, open_, [box(*each) for each in sorted(closed)], visit.masked)
     sheet.text(left, top - 24, "keys", "memory")
     for key in range(length):
         sheet.code(left + side * (key + 0.5), top - 7, str(key), "muted", "middle", font_size=SMALL)
-    sheet.text(0, top + 14, "queries", "memory")
+    sheet.text(0, top - 7, "queries", "memory")
     for query in range(length):
-        if query:
-            sheet.code(left - 8, top + side * (query + 0.5) + 4, str(query), "muted", "end", font_size=SMALL)
+        sheet.code(left - 8, top + side * (query + 0.5) + 4, str(query), "muted", "end", font_size=SMALL)
     x, y = (left + side * length + 28, top + 20) if variant.wide else (left, top + side * length + 24)
-    for place, (words, fill) in enumerate(lines):
-        sheet.text(x, y + 20 * place, words, fill)
+    for place, words in enumerate(lines):
+        square, half = (x, y + 22 * place - 11, 14.0, 14.0), (x, y + 22 * place - 11, 7.0, 14.0)
+        if place == 0:
+            tile(sheet, square, [square], [], False)
+        elif place == 1:
+            tile(sheet, square, [half], [(x + 7, half[1], 7, 14)], True)
+        else:
+            sheet.boxes([square], "none", "muted", 0.5, stroke_opacity=0.35)
+        sheet.text(x + 22, y + 22 * place, words)
     if variant.wide:
         for place, program in enumerate(sorted({visit.program for visit in found})):
             mine = [visit for visit in found if visit.program == program]
             words = f"Program {program}: queries {mine[0].queries[0]} to {mine[0].queries[-1]}, {len(mine)} tiles of keys"
             sheet.text(x, y + 84 + 20 * place, words)
     return sheet
+
+
+def tile(sheet: Sheet, frame: Box, counting: list[Box], closed: list[Box], masked: bool) -> None:
+    """A tile in its frame: filled where scores count, hatched where they are closed."""
+    sheet.boxes(counting, "chip", "paper", 0.6, fill_opacity=0.3 if masked else 0.6)
+    for x, y, wide, tall in closed:
+        step, lean = (6, 8) if wide > 14 else (3, 4)
+        starts = range(1, int(wide) - lean + 1, step)
+        sheet.path("".join(f"M{x + start:g} {y + tall:g}l{lean} {-tall:g}" for start in starts), "none", "masked", 0.8)
+    sheet.boxes([frame], "none", "masked" if masked else "chip", 1.6)
 
 
 PICTURES = {"causal_tiles": (causal_tiles, ("traces/attention_tiles/causal",))}

@@ -10,7 +10,7 @@ from scripts.drawing.pictures.recorded import SMALL, cells, events, scalar, valu
 from scripts.drawing.pictures.sheet import Picture, Sheet
 from scripts.drawing.style import Variant
 
-COLUMN, CELL, BAR, HIGH = 116, 28, 33, 268
+COLUMN, CELL, BAR, HIGH = 121, 29.25, 31, 268
 UNIT = 40  # pixels of a sum of one
 SUMS = ("s", "total 0", "total 1")
 
@@ -51,9 +51,9 @@ def weighted_sum(trace: Record) -> Picture:
     results = [values(events(trace, (place,), "store", "out")[0]) for place in range(len(queries))]
     caption = (
         f"Two queries meet {trace['arguments']['length']} keys, block by block, as two programs of a recorded run met them. The "
-        "numbers on top are the scores of a block. The first bar is the sum s of exponentials, the other two are the weighted "
-        "sum of values, total, which here has two numbers. In each bar the lower part is what was there before, times one "
-        "factor for all three; the upper part is what the block adds."
+        "numbers on top are the scores of a block, a frame marks a new maximum m. The first bar is the sum s of exponentials, "
+        "the other two are the weighted sum of values, total, which here has two numbers. In each bar the lower part is what "
+        "was there before, times one factor for all three; the upper part is what the block adds."
     )
     said = [f"{told(row)} The result is {' and '.join(results[place])}." for place, row in enumerate(queries)]
     alt = " ".join(f"Query {place}: {words}" for place, words in enumerate(said))
@@ -79,11 +79,12 @@ def told(row: list[Block]) -> str:
 
 def paint(queries: list[list[Block]], results: list[list[str]], variant: Variant) -> Sheet:
     sheet = Sheet(variant, HIGH if variant.wide else HIGH * len(queries) + 20 * (len(queries) - 1))
-    panel = COLUMN * 3
+    panel = COLUMN * 2 + BAR * 3 + 8
     for place, row in enumerate(queries):
         x, y = (4 + place * (variant.width - panel - 8), 0) if variant.wide else (4, place * (HIGH + 20))
         rises = all(b.m > b.before for b in row)
-        sheet.text(x, y + 14, "Every block brings a larger score" if rises else "The last block does not", font_weight="bold")
+        heading = "Every block brings a larger score" if rises else "The last block brings no larger one"
+        sheet.text(x, y + 14, heading, font_weight="bold")
         for number, b in enumerate(row):
             column(sheet, x + COLUMN * number, y, b)
         out = ", ".join(written(f"{float(value):.3g}") for value in results[place])
