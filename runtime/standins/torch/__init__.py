@@ -279,6 +279,14 @@ def compile(model: _Any = None, **options: _Any) -> _Any:
     return _absent.refuses_to_compile if model is not None else compile
 
 
+class SymInt:
+    """What a length is while torch.compile traces with lengths that may change; nothing is traced here, so nothing is one."""
+
+
+class SymFloat:
+    """The same of a factor."""
+
+
 def get_num_threads() -> _Any:
     return 1
 
