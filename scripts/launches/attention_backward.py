@@ -56,7 +56,7 @@ SQUARE = (64, 64, 4, 1)
 SPECIMENS = [
     taught("two_kernels.py:keys_gradient_kernel", 128, 30_000),
     taught("two_kernels.py:queries_gradient_kernel", 128, 30_000),
-    taught("causal.py:causal_keys_kernel", 136, 30_000),
+    taught("causal.py:causal_keys_kernel", 144, 30_000),
     taught("causal.py:causal_queries_kernel", 128, 30_000),
     taught("atomics.py:one_kernel_backward_kernel", 160, 37_000, dq_ptr="*fp32"),
     Specimen(f"{BACKWARD}/past_the_end.py:past_the_end_kernel", "call", 64, 3000, arguments=PAST),

@@ -34,7 +34,7 @@ LARGE, WIDE, SMALL, SKETCH = (128, 128, 64), (128, 128, 128), (64, 64, 32), (64,
 PLAIN: dict[str, Any] = {"SPECIALIZE": False}
 WALK: dict[str, Any] = {"length": 300, "scale": 0.125, "HEAD": 64, "BLOCK": 32}
 SPECIMENS = [
-    Specimen(f"{ONE}/one_query.py:one_query_kernel", "call", 64, 1200, arguments={**dict.fromkeys(POINTERS, "*fp32"), **WALK}),
+    Specimen(f"{ONE}/one_query.py:one_query_kernel", "call", 64, 1200, 8, arguments={**dict.fromkeys(POINTERS, "*fp32"), **WALK}),
     Specimen(
         f"{ONE}/logsumexp.py:attention_lse_kernel",
         "call",

@@ -50,7 +50,7 @@ def test_a_missing_mask_names_tensor_line_program_and_lanes():
         "lanes 232, 233, 234, 235, ...",
         "24 of the 256",
         "x_ptr",
-        "element 1000 of 1000",
+        "element 1000, where the last one is 999",
     ):
         assert word in error["message"]
     assert "mask" in error["hint"] and [line for line, _ in error["frames"]] == [17, 10]
