@@ -20,12 +20,11 @@ from triton.experimental.gluon.language._core import builtin
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
-from kernels.attention.gluon import attention_piece, gluon_described, heads_together, load_tile
+from kernels.attention.gluon import ROWS, attention_piece, gluon_described, heads_together, load_tile
 from kernels.attention.tiles import attention_limits, attention_open, attention_range
 from kernels.common.sizes import cdiv
 
-ROWS = gl.constexpr(64)  # keys of a group
-GROUPS = gl.constexpr(2)
+GROUPS = gl.constexpr(2)  # of four warps, each of which owns as many keys as ROWS says
 
 
 @builtin
@@ -273,13 +272,14 @@ def attention_prepare_kernel(
 ):
     # This program has BLOCK queries of one head: what is taken off their weights' gradients, and zeros for what is added up.
     n_tiles = tl.cdiv(length, BLOCK)
-    outer, first = tl.program_id(0).to(tl.int64) // n_tiles, tl.program_id(0) % n_tiles * BLOCK
+    pid = tl.program_id(0).to(tl.int64)
+    outer, first = pid // n_tiles, pid % n_tiles * BLOCK
     rows = first + tl.arange(0, BLOCK)  # [BLOCK]
     columns = tl.arange(0, WIDTH)[None, :]  # [1, WIDTH]
     inside = rows < length
     out_ptr += outer // n_heads * out_batch_stride + outer % n_heads * out_head_stride
     dout_ptr += outer // n_heads * dout_batch_stride + outer % n_heads * dout_head_stride
-    far = rows.to(tl.int64)[:, None]
+    far = rows[:, None]
     out = tl.load(out_ptr + far * out_row_stride + columns, mask=inside[:, None], other=0.0).to(tl.float32)  # [BLOCK, WIDTH]
     dout = tl.load(dout_ptr + far * dout_row_stride + columns, mask=inside[:, None], other=0.0).to(tl.float32)
     delta = tl.sum(out * dout, 1)  # [BLOCK]
@@ -303,13 +303,14 @@ def attention_finish_kernel(
 ):
     # This program scales and rounds BLOCK rows of one head.
     n_tiles = tl.cdiv(length, BLOCK)
-    outer, first = tl.program_id(0).to(tl.int64) // n_tiles, tl.program_id(0) % n_tiles * BLOCK
+    pid = tl.program_id(0).to(tl.int64)
+    outer, first = pid // n_tiles, pid % n_tiles * BLOCK
     rows = first + tl.arange(0, BLOCK)  # [BLOCK]
     columns = tl.arange(0, WIDTH)[None, :]  # [1, WIDTH]
     mask = (rows < length)[:, None]
     x = tl.load(sum_ptr + (outer * length + rows)[:, None] * WIDTH + columns, mask=mask, other=0.0)  # [BLOCK, WIDTH]
     dq_ptr += outer // n_heads * dq_batch_stride + outer % n_heads * dq_head_stride
-    tl.store(dq_ptr + rows.to(tl.int64)[:, None] * dq_row_stride + columns, x * scale, mask=mask)
+    tl.store(dq_ptr + rows[:, None] * dq_row_stride + columns, x * scale, mask=mask)
 # --8<-- [end:finish]
 
 

@@ -13,6 +13,8 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels.attention.backward import LOG2_E, attention_delta_kernel, attention_keys_kernel, attention_queries_kernel
 from kernels.attention.forward import attention_forward_kernel
+from kernels.attention.gluon import launch_gluon_forward
+from kernels.attention.gluon_backward import launch_finish, launch_gluon_keys, launch_prepare
 from kernels.attention.plan import AttentionPlan, attention_plan
 from kernels.attention.split import attention_join_kernel, attention_split_kernel
 from kernels.common.arguments import INTERPRETED, on_device_of
@@ -136,8 +138,6 @@ def attention_forward(
         if plan.parts:
             launch_split(q, k, v, out, lse, mask, scale, plan)
         elif plan.gluon_forward and describable(q, k, v, out):
-            from kernels.attention.gluon import launch_gluon_forward  # here, for only Hopper GPUs need Gluon
-
             window, _ = constants_of(q, mask, q.shape[2], k.shape[2])
             powers = attention_scale(q, scale) * LOG2_E.value
             launch_gluon_forward(q, k, v, out, lse, window, mask, powers, plan.gluon_forward, strides_of)
@@ -199,8 +199,6 @@ def attention_backward(
     rest = (q_starts, k_starts, mask, scale)
     with on_device_of(q):
         if plan.gluon_backward and not deterministic and describable(q, k, v, dout):
-            from kernels.attention.gluon_backward import launch_finish, launch_gluon_keys, launch_prepare
-
             window, _ = constants_of(q, mask, q.shape[2], k.shape[2])
             factor, dlse = attention_scale(q, scale), None if dlse is None else dlse.contiguous()
             limit, delta, dq_sum = launch_prepare(out, lse, dout, dlse, strides_of)
