@@ -179,9 +179,10 @@ def test_scales(scale, device, monkeypatch):
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 def test_scores_far_apart(dtype, device, monkeypatch):
-    """Weights that are 0 or 1 but for a few, and a largest score that comes early, late, or is far below 0."""
+    """Weights that are 0 or 1 but for a few, and a largest score that comes early, late, is far below 0, or in the hundreds."""
     use(monkeypatch, small())
-    q, k, v = given((1, 3, 3, 5, 50, 16), dtype, device)
+    q, k, v = given((1, 4, 4, 5, 50, 16), dtype, device)
+    q[:, 3] *= 100
     q[:, 0] *= 10
     k[:, 1] = -(q[:, 1, :1].sign() * 4) + k[:, 1] / 8
     k[:, 2, -1] *= 8
