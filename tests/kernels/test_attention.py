@@ -139,7 +139,7 @@ def test_the_tiles_that_ship(shape, device):
 
 @pytest.mark.parametrize("align", ["upper_left", "lower_right"])
 @pytest.mark.parametrize("lengths", [(33, 33), (17, 40), (40, 17)], ids=str)
-@pytest.mark.parametrize("window", [(3, 0), (20, 5), (None, 17), (18, None), (1000, 1000)], ids=str)
+@pytest.mark.parametrize("window", [(3, 0), (20, 5), (None, 14), (14, None), (1000, 1000)], ids=str)
 def test_windows(window, lengths, align, device, monkeypatch):
     use(monkeypatch, small())
     check(*given((1, 1, 1, *lengths, 16), device=device), window=window, align=align)
