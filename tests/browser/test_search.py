@@ -38,6 +38,8 @@ def ask(fresh, site):
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.on("request", lambda request: called.append(request.url))
     page.goto(site.url)
+    page.evaluate(ASK, ["kernel"])
+    page.wait_for_selector(".md-search-result__item", state="attached")  # the book has come
     yield lambda *queries: dict(zip(queries, page.evaluate(ASK, queries), strict=True))
     assert complaints == []
     assert [url for url in called if not url.startswith(site.url)] == []

@@ -70,7 +70,8 @@ def verdict(text: str, needs: str, done: Run) -> list[str]:
     if done.status != 0:
         return [f"it exited with status {done.status}:\n{shown}"]
     said = [line for line in done.output if re.search(r"\binterpreter\b(?!\.py)", line)]
-    if imports_triton(text) and len(said) != 1:
+    # A file of functions for other programs prints nothing, and runs no kernel.
+    if imports_triton(text) and done.output and len(said) != 1:
         return [f"it must say in one line that the interpreter runs its kernels:\n{shown}"]
     return []
 
