@@ -70,10 +70,16 @@ def verdict(text: str, needs: str, done: Run) -> list[str]:
     if done.status != 0:
         return [f"it exited with status {done.status}:\n{shown}"]
     said = [line for line in done.output if re.search(r"\binterpreter\b(?!\.py)", line)]
-    # A file of functions for other programs prints nothing, and runs no kernel.
-    if imports_triton(text) and done.output and len(said) != 1:
+    if imports_triton(text) and not only_defines(text) and len(said) != 1:
         return [f"it must say in one line that the interpreter runs its kernels:\n{shown}"]
     return []
+
+
+def only_defines(text: str) -> bool:
+    """Whether a file has functions for other programs and runs none of them itself."""
+    kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
+    body = [node for node in ast.parse(text).body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
+    return all(isinstance(node, kinds) for node in body)
 
 
 def imported(text: str) -> set[str]:
