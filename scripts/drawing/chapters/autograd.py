@@ -4,11 +4,9 @@ from typing import Any
 
 from scripts.drawing.data import Chart, Record
 from scripts.drawing.names import Names, at_ends
-from scripts.drawing.spots import mark
-from scripts.drawing.style import COLORS, SERIES, Canvas, Variant
+from scripts.drawing.style import SERIES, Canvas
+from scripts.drawing.trainings import every_tenth, painted
 
-EVERY = 10
-RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 NAMES = {"eager": "PyTorch's operations", "blockwise": "our kernels"}
 
 
@@ -16,52 +14,24 @@ def autograd_losses(record: Record) -> Chart:
     """Every tenth loss. The distance from float64 is each window's largest, so that no step is hidden."""
     figures = record["figures"]
     count = len(figures["float64"])
-    steps = list(range(0, count, EVERY))
-    losses = {name: [round(figures[name][step], 4) for step in steps] for name in NAMES}
-    off = {name: [abs(a - b) for a, b in zip(figures[name], figures["float64"], strict=True)] for name in NAMES}
-    distances = {name: [max(max(off[name][step : step + EVERY]), 1e-9) for step in steps] for name in NAMES}
-    distances = {name: [round(value, 9) for value in values] for name, values in distances.items()}
-
+    steps, losses, distances = every_tenth(figures, list(NAMES), list(NAMES), "float64", 9)
     rows: list[list[Any]] = [
         [step, *(losses[name][at] for name in NAMES), *(distances[name][at] for name in NAMES)] for at, step in enumerate(steps)
     ]
 
-    def paint(variant: Variant) -> Canvas:
-        series = {name: SERIES[name]._replace(marker="o", width=1.6 if name == "blockwise" else 4) for name in NAMES}
-        items = [(series[name], words) for name, words in NAMES.items()]
-        left, first, second = (50, 200, 130) if variant.wide else (46, 160, 120)
-        base = 26 + first + 44
-        names = Names(variant, items)
-        canvas = Canvas(variant, base + second + 50 + names.legend)
-        right = variant.width - names.margin
-        upper = canvas.axes(left, 26, right, 26 + first)
-        lower = canvas.axes(left, base, right, base + second)
-        for axes in (upper, lower):
-            axes.set_xlim(0, steps[-1])
-            axes.grid(axis="y", color=COLORS["rule"], linewidth=0.8, clip_on=False)
-        upper.set_xticks([])
-        for name, curve in losses.items():
-            upper.plot(steps, curve, **style(series[name]))
-        lower.set_yscale("log")
-        lower.minorticks_off()
-        highest = max(value for values in distances.values() for value in values)
-        lowest = min(value for values in distances.values() for value in values) / 2
-        powers = [power for power in range(-9, 2) if lowest <= 10.0**power <= 2 * highest]
-        lower.set_yticks([10.0**power for power in powers], [f"10{str(power).translate(RAISED)}" for power in powers])
-        lower.set_ylim(lowest, 2 * highest)
-        for name, distance in distances.items():
-            lower.plot(steps, distance, **style(series[name]))
-        canvas.text(0, 14, "Loss", fontweight="bold")
-        canvas.text(0, base - 12, "Distance from the same training in float64", fontweight="bold")
-        canvas.text(left, base + second + 37, "Step", color="muted")
-        for row in rows:
-            mark(canvas, upper, row[0], row[1], tuple(row))
-            mark(canvas, lower, row[0], row[3], tuple(row))
+    series = {name: SERIES[name]._replace(marker="o", width=1.6 if name == "blockwise" else 4) for name in NAMES}
+    items = [(series[name], words) for name, words in NAMES.items()]
+
+    def write_names(canvas: Canvas, names: Names, upper: Any, lower: Any, legend: float) -> None:
         if names.direct:
             at_ends(canvas, upper, items, [(steps[-1], curve[-1]) for curve in losses.values()])
-        names.write(canvas, lower, [(steps[-1], curve[-1]) for curve in distances.values()], base + second + 61)
-        return canvas
+        names.write(canvas, lower, [(steps[-1], curve[-1]) for curve in distances.values()], legend)
 
+    def style(name: str) -> dict[str, Any]:
+        return {**series[name].line(), "marker": "", "clip_on": False}
+
+    below = "the same training in float64"
+    paint = painted(items, steps, losses, distances, style, below, rows, len(NAMES) + 1, write_names)
     title = "Losses of a small transformer with PyTorch's operations and with our kernels, and their distance from float64."
     said = "; ".join(f"{NAMES[name]} from {losses[name][0]:.4f} to {losses[name][-1]:.4f}" for name in NAMES)
     furthest = "; ".join(f"{NAMES[name]} {max(distances[name]):.1e}" for name in NAMES)
@@ -72,10 +42,6 @@ def autograd_losses(record: Record) -> Chart:
     columns = ["step", *(f"loss, {words}" for words in NAMES.values())]
     columns += [f"distance from float64, {words}" for words in NAMES.values()]
     return Chart(title, alt, columns, rows, paint)
-
-
-def style(series: Any) -> dict[str, Any]:
-    return {**series.line(), "marker": "", "clip_on": False}
 
 
 CHARTS = {"autograd_losses": (autograd_losses, ("autograd/train",))}
