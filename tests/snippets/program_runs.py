@@ -79,7 +79,8 @@ def only_defines(text: str) -> bool:
     """Whether a file has functions for other programs and runs none of them itself."""
     kinds = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.AnnAssign)
     body = [node for node in ast.parse(text).body if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))]
-    return all(isinstance(node, kinds) for node in body)
+    defined = any(isinstance(node, ast.FunctionDef | ast.ClassDef) for node in body)
+    return defined and all(isinstance(node, kinds) for node in body)
 
 
 def imported(text: str) -> set[str]:
