@@ -24,6 +24,13 @@ def reach(page: Page) -> None:
     page.wait_for_selector(".stepper:not(.still)")
 
 
+def open_on_a_still_clock(page: Page, address: str) -> None:
+    """Open a page whose time stands, until the test moves it: a busy machine may draw nothing for longer than a play takes."""
+    page.clock.install(time=0)
+    page.goto(address)
+    page.clock.pause_at(3_600_000)
+
+
 def reaching(fresh: Callable[..., Page]) -> Callable[..., Page]:
     """`fresh`, but a page that is opened at once is one whose picture the reader has come near."""
 

@@ -5,7 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from scripts.pages import memory_traffic as dance
 from tests.browser.conftest import PALETTES
-from tests.browser.probes import add_page, reach, reaching
+from tests.browser.probes import add_page, open_on_a_still_clock, reach, reaching
 from tests.browser.test_stepper import focused, said, tab_to
 from tests.records.test_traces_dances import LAWS, rows_of
 
@@ -106,9 +106,7 @@ def test_a_block_on_chip_is_as_large_as_its_tile_in_memory(pages, fresh):
 
 def test_it_plays_once_when_it_is_seen_and_pauses(site, pages, fresh):
     page = fresh(None)
-    page.clock.install(time=0)
-    page.goto(site.url + pages["add"])
-    page.clock.pause_at(3_600_000)  # a busy machine may see nothing for longer than the whole play takes
+    open_on_a_still_clock(page, site.url + pages["add"])
     reach(page)
     page.locator(LIVE).scroll_into_view_if_needed()
     page.wait_for_selector("[data-play][aria-label=Pause]")

@@ -91,7 +91,7 @@ MARK = """() => {
 def serious(page, only: list[str] | None = None) -> list[str]:
     """What is wrong for someone who sees little or reads by ear; of a long table, whose rows are alike, in its first eight."""
     page.evaluate("document.querySelectorAll('tbody tr:nth-child(n+9)').forEach((row) => row.remove())")
-    # A color that still fades from one to another, as the tabs' does after a scroll and a lane's as it arrives, is nobody's choice.
+    # A color that still fades, as the tabs' does after a scroll and a lane's as it arrives, is nobody's choice.
     page.add_style_tag(content="*, ::before, ::after { transition: none !important; animation: none !important }")
     page.evaluate(MARK)
     axe = Axe()

@@ -14,7 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from scripts.pages import stepper
 from scripts.provenance import records
 from tests.browser.conftest import PALETTES, open_for_instant, press_copy
-from tests.browser.probes import add_page, reach, reaching
+from tests.browser.probes import add_page, open_on_a_still_clock, reach, reaching
 
 ADD, SOFTMAX = "course/first-kernel/", "course/fused-softmax/"
 RECORDINGS = "**/baked/cpu/traces/**"
@@ -110,8 +110,7 @@ def test_every_step_of_softmax_is_said_and_drawn(fresh):
 
 def test_it_plays_only_when_asked_and_pauses(site, fresh):
     page = fresh(None)
-    page.clock.install()
-    page.goto(site.url + ADD)
+    open_on_a_still_clock(page, site.url + ADD)
     reach(page)
     page.clock.run_for(10_000)
     assert page.locator(".stepper-count").inner_text().startswith("Step 6 "), "it plays on its own"
@@ -156,8 +155,7 @@ def test_home_and_end_stay_in_the_picture(fresh):
 
 def test_playing_from_the_opening_begins_at_the_beginning_and_at_the_chosen_speed(site, fresh):
     page = fresh(None)
-    page.clock.install()
-    page.goto(site.url + ADD)
+    open_on_a_still_clock(page, site.url + ADD)
     reach(page)
     page.get_by_role("button", name="Play").click()
     assert page.locator(COUNT).inner_text() == "Step 1 of 7"
@@ -286,8 +284,7 @@ def test_the_listing_keeps_its_copy_buttons_in_the_picture(site, fresh):
 
 def test_on_the_home_page_it_plays(site, fresh):
     page = fresh(None)
-    page.clock.install()
-    page.goto(site.url)
+    open_on_a_still_clock(page, site.url)
     reach(page)
     page.clock.run_for(6_000)
     assert page.get_by_role("button", name="Pause").count() == 1 and said(page).startswith("Program 1 ")
