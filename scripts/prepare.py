@@ -277,6 +277,16 @@ def write_compatibility() -> None:
     write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
 
 
+def write_errors() -> None:
+    """What each version of Triton says to the programs of the error index, and the list of its entries."""
+    from scripts.pages import messages
+
+    for record in records_of("cpu") if "cpu" in machines() else []:
+        if record["kind"] == "messages":
+            write_text(DOCS / "generated" / "errors" / f"{record['name']}.md", messages.fragment(record))
+    write_text(DOCS / "generated" / "errors" / "index.html", messages.index())
+
+
 def write_runs_here() -> None:
     """What of the programs runs in a page, and what not, for the compatibility page."""
     write_text(DOCS / "generated" / "runs_here.html", run_here.summary())
@@ -478,6 +488,7 @@ def write_others() -> dict[str, Any]:
     write_home()
     run_here.write(DOCS)
     write_runs_here()
+    write_errors()
     lab_pages.write()
     found = figures()
     write_machine_map(found)

@@ -19,6 +19,7 @@ COMPILER = "scripts/compile.py:measured"
 TEXT = "scripts/compile.py:text"
 RECORDER = "scripts/recording/recorder.py:record"
 CASES = "scripts/recording/cases"
+HEARER = "scripts/recording/refusals.py"
 MUTATOR = "scripts/mutation/mutants.py:mutants"
 TESTS = "tests/kernels"
 # What runs programs in a page: its own part, and what of Python's and PyTorch's it stands in for.
@@ -49,6 +50,8 @@ def entries(kind: str, name: str, code: Code | None = None) -> list[str]:
             return [only.kernel, *([f"{only.path}:{only.launcher}"] if only.launcher else []), TEXT, COMPILER]
         case "trace":
             return [RECORDER, f"{CASES}/{name.partition('/')[0]}.py"]
+        case "messages":
+            return [f"snippets/errors/{name}.py", HEARER]
         case "matrix":
             return [f"{PACKAGE}:{name.partition('/')[2]}", COMPILER]
         case "gate":

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from scripts import ROOT, matrix, mutate
+from scripts import ROOT, errors, matrix, mutate
 from scripts.baking.work import everything
 from scripts.provenance import records, sources
 from scripts.provenance.environment import primary_machine
@@ -19,6 +19,7 @@ def wanted(machine: str) -> Wanted:
     if machine != "cpu":
         return work
     work |= {f"matrix/{part}": ("matrix", part) for part in matrix.kept()}
+    work |= {f"messages/{name}": ("messages", name) for name in errors.names()}
     work |= {"runtime/programs": ("runtime", "programs")}
     return work | {f"mutants/{module}": ("mutants", module) for module in mutate.kept()}
 
@@ -26,6 +27,8 @@ def wanted(machine: str) -> Wanted:
 def command(machine: str, name: str) -> str:
     if name.startswith("matrix/"):
         return f"python scripts/matrix.py {name.partition('/')[2]}"
+    if name.startswith("messages/"):
+        return f"python scripts/errors.py {name.partition('/')[2]}"
     if name.startswith("runtime/"):
         return "make runtime, and python runtime/measure.py --stale"
     if name.startswith("mutants/"):

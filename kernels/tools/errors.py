@@ -1,0 +1,39 @@
+"""What Triton says to a launch that it refuses, for pages about errors. Not part of the public interface."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import traceback
+import warnings
+from pathlib import Path
+
+import torch
+
+
+# --8<-- [start:error_of]
+def error_of(launch):
+    """The last words of the traceback of a call, as Python prints them; else what it warns of; else "no error"."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            launch()
+            if torch.cuda.is_available():
+                torch.cuda.synchronize()  # by now the GPU has said what it has to say
+        except Exception as error:
+            return "".join(traceback.format_exception_only(error)).strip()
+    return "\n".join(f"{each.category.__name__}: {each.message}" for each in warned) or "no error"
+# --8<-- [end:error_of]
+
+
+# --8<-- [start:error_of_program]
+def error_of_program(text, **environment):
+    """The last words of a program in a Python of its own, with these variables of the environment set, or unset by None."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "program.py").write_text(text, encoding="utf-8")
+        variables = {name: value for name, value in (os.environ | environment).items() if value is not None}
+        done = subprocess.run([sys.executable, "program.py"], cwd=folder, env=variables, capture_output=True, text=True)
+    lines = done.stderr.rstrip().splitlines()
+    starts = [at for at, line in enumerate(lines) if line[:1].strip() and not line.startswith("Traceback")]
+    return "\n".join(lines[starts[-1] :]) if done.returncode and starts else "no error"
+# --8<-- [end:error_of_program]

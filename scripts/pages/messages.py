@@ -1,0 +1,131 @@
+"""The error index: what each version of Triton said to a program, what that usually means, and the list of all entries.
+
+    fragment(record)  ->  the part of an entry that machines write, as Markdown
+    index(root)       ->  every entry of the pages under docs/errors, as a table
+
+What an error usually means is what the labs' checker and the page runtime say to it: one list serves all three. The standard
+library alone.
+"""
+
+import ast
+import html
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from scripts import ROOT
+from scripts.provenance import records
+
+HEADING = re.compile(r"^## (.+?) \{ #([\w-]+) \}$", re.MULTILINE)
+TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+SILENT = "no error"
+SPEAKERS = {"compiler": "the compiler", "interpreter": "the interpreter"}
+
+
+class Entry(NamedTuple):
+    """One section of a page of the index."""
+
+    page: str
+    title: str
+    anchor: str
+
+    @property
+    def program(self) -> str:
+        return self.anchor.replace("-", "_")
+
+
+def entries(root: Path = ROOT) -> dict[str, list[Entry]]:
+    """The entries of every page, by the page's title, in the order of the pages' names."""
+    found = {}
+    for path in sorted((root / "docs" / "errors").glob("*.md")):
+        text = path.read_text(encoding="utf-8")
+        here = [Entry(path.stem, *found) for found in HEADING.findall(text)]
+        if path.stem != "index" and (title := TITLE.search(text)):
+            found[title[1]] = here
+    return found
+
+
+@cache
+def meanings() -> list[tuple[str, str, str]]:
+    """What the labs' checker knows: the message, the line, and the cause."""
+    found = []
+    for name in ("pytorch_mistakes", "error_explanations"):
+        tree = ast.parse((ROOT / "kernels" / "labs" / "diagnose" / f"{name}.py").read_text(encoding="utf-8"))
+        for node in tree.body:
+            if isinstance(node, ast.Assign):
+                found += ast.literal_eval(node.value)
+    return found
+
+
+def usual_cause(message: str, statement: str) -> str:
+    """As kernels/labs/diagnose/errors.py has it, which needs Triton."""
+    for says, line, cause in meanings():
+        match = re.search(says, message)
+        if match and re.search(line, statement):
+            return match.expand(cause)
+    return ""
+
+
+def mistake(name: str) -> str:
+    """The line of a program that is marked as the mistake."""
+    text = (ROOT / "snippets" / "errors" / f"{name}.py").read_text(encoding="utf-8")
+    return next((line.split("  #")[0].strip() for line in text.splitlines() if line.endswith("# the mistake")), "")
+
+
+def span(versions: list[str], every: list[str]) -> str:
+    """Versions in words: "3.6 to 3.9", "3.9", "3.6 and 3.8"."""
+    short = [version.rpartition(".")[0] for version in versions]
+    at = [every.index(version) for version in versions]
+    if len(at) > 2 and at == list(range(at[0], at[-1] + 1)):
+        return f"{short[0]} to {short[-1]}"
+    return " and ".join(short) if len(short) < 3 else f"{', '.join(short[:-1])} and {short[-1]}"
+
+
+def fragment(record: dict[str, Any]) -> str:
+    """Each message once, under the versions that give it."""
+    parts = []
+    for way, speaker in SPEAKERS.items():
+        said: dict[tuple[str, ...], list[str]] = {}
+        every = list(record["said"][way])
+        for version, texts in record["said"][way].items():
+            said.setdefault(tuple(texts), []).append(version)
+        for texts, versions in said.items():
+            who = f"{speaker[0].upper()}{speaker[1:]} of Triton {span(versions, every)}"
+            if not texts or set(texts) == {SILENT}:
+                parts.append(f"{who} says nothing." if texts else f"{who} was not asked.")
+            else:
+                parts.append(f"{who}:\n\n```text\n" + "\n\n".join(texts) + "\n```")
+    words = " ".join(text for texts in record["said"].values() for said in texts.values() for text in said)
+    if cause := usual_cause(words, mistake(record["name"])):
+        parts.append(f"*Usually:* {cause}")
+    return "\n\n".join(parts) + "\n"
+
+
+def inline_html(markdown: str) -> str:
+    return re.sub(r"`+ ?(.+?) ?`+", r"<code>\1</code>", html.escape(markdown, quote=False))
+
+
+def index(root: Path = ROOT) -> str:
+    """Every entry, by page, with who says something about it."""
+    rows = []
+    for title, here in entries(root).items():
+        rows.append(f'<tr><th colspan="3" scope="rowgroup"><a href="{here[0].page}/">{inline_html(title)}</a></th></tr>' if here else "")
+        for entry in here:
+            path = records.record_path("cpu", "messages", entry.program)
+            cells = ["", ""]
+            if path.exists():
+                said = records.read(path)["said"]
+                cells = [heard(said[way]) for way in SPEAKERS]
+            link = f'<a href="{entry.page}/#{entry.anchor}">{inline_html(entry.title)}</a>'
+            rows.append(f"<tr><td>{link}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
+    head = "".join(f"<th scope=col>{name}</th>" for name in ("message or symptom", "compiler", "interpreter"))
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="Every entry of the error index">{table}</div>\n'
+
+
+def heard(said: dict[str, list[str]]) -> str:
+    """Which versions say something, in a word or two."""
+    every = list(said)
+    loud = [version for version in every if set(said[version]) - {SILENT}]
+    return "says so" if loud == every else "silent" if not loud else f"says so in {span(loud, every)}"
