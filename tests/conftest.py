@@ -10,15 +10,18 @@ LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/tes
 EVERY_PAGE = ("tests/browser/test_every_page.py",)
 # What `make test-long` runs: the built site in a browser, the blocks of every deeper page, every published program and block
 # alone, every chart drawn and every recording made once more, all of this in the page's Python, the specimens of the labs and the
-# picker compiled, a specimen of every kernel compiled and held against its record, the mutants' scores, and what becomes of all
+# picker compiled, a specimen of every kernel compiled and held against its record, the mutants' scores, what Triton says to
+# the programs of the error index, and what becomes of all
 # records when code is changed in one place.
 LONG = (
     *LOOK_AT_THE_SITE,
     "tests/docs/test_pages.py::test_a_page_runs[docs/deeper/",
+    "tests/docs/test_pages.py::test_a_page_runs[docs/errors/",
     "tests/snippets/test_programs.py",
     "tests/snippets/test_blocks.py::test_every_block",
     "tests/snippets/test_landscape.py",
     "tests/records/test_charts",
+    "tests/records/test_messages.py::test_every_program",
     "tests/records/test_mutants.py",
     "tests/records/test_traces",
     "tests/scripts/test_migrate.py",

@@ -7,6 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from scripts.pages import messages
+from scripts.provenance import records
+
 QUERIES = Path(__file__).with_name("queries.tsv")
 THERE = {"book"}  # the parts that are written; a query for another one must only do no harm
 # Put a stranger into the list of results, and wait until the theme has written the list anew.
@@ -69,6 +72,22 @@ def test_an_entry_of_the_reference_comes_first_for_its_name(site, fresh):
     assert {"tl.load", "tl.where", "kernels.softmax"} <= set(entries) and len(entries) > 70
     found = fresh("").evaluate(TRY, [[[*entry.values()] for entry in book["docs"]], book["listings"], None, [*entries]])
     assert {name: items[0]["location"] for name, items in zip(entries, found, strict=True)} == entries
+
+
+def test_half_a_message_finds_its_entry(ask):
+    """Each half of what the compiler, or else the interpreter, says last to a program of the error index; 95% must lead there."""
+    halves = {}
+    for entry in (entry for here in messages.entries().values() for entry in here):
+        path = records.record_path("cpu", "messages", entry.program)
+        if path.exists():
+            said = [texts[-1] for by_version in records.read(path)["said"].values() for texts in by_version.values() if texts]
+            words = next(text for text in said if text != messages.SILENT).splitlines()[-1].split()
+            half = -(-len(words) // 2)
+            halves |= {" ".join(part): entry for part in (words[:half], words[-half:])}
+    found = ask(*halves)
+    wanted = {query: re.sub(r"`+ ?| ?`+", "", entry.title) for query, entry in halves.items()}
+    missed = {query: found[query] for query in halves if not any(wanted[query] in result for result in found[query])}
+    assert len(missed) <= 0.05 * len(halves), missed
 
 
 def test_the_smallest_words_are_harmless(ask):

@@ -1,0 +1,59 @@
+"""The error index: every program still provokes the words that its page shows, and every entry has its program."""
+
+import sys
+
+import pytest
+
+from scripts import errors
+from scripts.pages import messages
+from scripts.provenance import records
+
+
+def changed(way: str, version: str, python: str, names: list[str], kept: dict[str, dict]) -> list[str]:
+    """The programs that say something else than their records, and the command that renews those."""
+    found = []
+    for name, answer in errors.ask(python, way, names):
+        if answer["said"] != kept[name]["said"][way][version]:
+            said = "\n".join(answer["said"])
+            found.append(f"{name}, {way}: renew it with python scripts/errors.py {name}; today it says\n{said}")
+        if way == "interpreter" and answer["ended"]:
+            found.append(f"{name}: it ends with {answer['ended']}")
+    return found
+
+
+@pytest.fixture(scope="module")
+def kept() -> dict[str, dict]:
+    return {name: records.read(records.record_path("cpu", "messages", name)) for name in errors.names()}
+
+
+@pytest.mark.parametrize("way", errors.WAYS)
+def test_every_program_provokes_the_words_of_its_page(way, kept):
+    import triton
+
+    assert changed(way, triton.__version__, sys.executable, errors.names(), kept) == []
+
+
+def test_other_words_are_found(kept):
+    import triton
+
+    planted = {"arange_power": {"said": {"interpreter": {triton.__version__: ["ValueError: other words"]}}}}
+    (found,) = changed("interpreter", triton.__version__, sys.executable, ["arange_power"], planted)
+    assert "python scripts/errors.py arange_power" in found and "power of 2" in found
+
+
+def test_every_version_was_asked_in_both_ways_and_somebody_says_something(kept):
+    for name, record in kept.items():
+        assert {way: list(said) for way, said in record["said"].items()} == dict.fromkeys(errors.WAYS, errors.matrix.versions())
+        said = [text for by_version in record["said"].values() for texts in by_version.values() for text in texts]
+        assert any(text != messages.SILENT for text in said), name
+        assert not [text for text in said if "/home/" in text or "/root/" in text or "/tmp/" in text], name
+
+
+def test_there_is_an_entry_for_every_program_and_a_program_for_every_entry_that_shows_one():
+    shown = {entry.program: entry.page for here in messages.entries().values() for entry in here}
+    assert set(errors.names()) <= set(shown)
+    for name in errors.names():
+        text = (records.ROOT / "docs" / "errors" / f"{shown[name]}.md").read_text(encoding="utf-8")
+        section = text.partition(f"{{ #{name.replace('_', '-')} }}")[2].partition("\n## ")[0]
+        assert f'"docs/generated/errors/{name}.md"' in section and f"errors/{name}.py:wrong" in section, name
+    assert len([entry for here in messages.entries().values() for entry in here]) >= 60
