@@ -32,9 +32,13 @@ def number() -> int | None:
     return int(counted[0]) if counted and not os.environ.get("EVERYTHING") else None
 
 
+def changed_lately(*files: str) -> bool:
+    return number() is None or not changed().isdisjoint(files)
+
+
 def due(file: str, parts: int, *sources: str) -> bool:
     """Whether the tests of a file, named from the root, are taken now. Of those that did not change, nor their sources, one in
     `parts` is."""
-    if number() is None or not changed().isdisjoint([file, *sources]):
+    if changed_lately(file, *sources):
         return True
     return (zlib.crc32(file.encode()) + number()) % parts == 0

@@ -5,6 +5,7 @@ import json
 import pytest
 from playwright.sync_api import Locator
 
+from tests import turns
 from tests.browser.conftest import press_copy, settle
 from tests.browser.test_every_page import ADDRESSES
 from tests.docs import pages
@@ -39,8 +40,12 @@ def names(what: str, text: str, more: str = "") -> list:
 
 
 # What a button gives is made the same way for every page, and tests/snippets/test_blocks.py reads every block's text. So here
-# every button of the lessons, the labs and the other pages is pressed, and those of every fourth deeper page.
-PRESSED = [address for number, address in enumerate(ADDRESSES) if not address.startswith("deeper/") or number % 4 == 0]
+# every button is pressed of the pages that changed lately, and by turns of half of the others, and a quarter of the deeper ones.
+PRESSED = [
+    address
+    for address in ADDRESSES
+    if turns.due(f"docs/{address.strip('/')}.md", 4 if address.startswith(("deeper/", "errors/")) else 2)
+]
 
 
 @pytest.mark.parametrize("address", PRESSED)

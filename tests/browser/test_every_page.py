@@ -12,10 +12,12 @@ WINDOWS = [("light", 1280), ("dark", 390)]
 
 
 def windows_of(number: int, address: str) -> list[tuple[str, int]]:
-    """Every kind of page is seen in both windows. Of the deeper pages, made of the same parts, one in four is seen, in one."""
-    if not address.startswith("deeper/"):
-        return WINDOWS
-    return [WINDOWS[number % 2]] if turns.due(f"docs/{address.strip('/')}.md", 4) else []
+    """A page that changed lately is seen in both windows, and another one in one of them, by turns. Of the deeper pages and the
+    index of errors, made of the same parts, one in four is seen, in one."""
+    file = f"docs/{address.strip('/')}.md"
+    if not address.startswith(("deeper/", "errors/")):
+        return WINDOWS if turns.changed_lately(file) else [WINDOWS[turns.due(file, 2)]]
+    return [WINDOWS[number % 2]] if turns.due(file, 4) else []
 
 
 SEEN = [(address, *window) for number, address in enumerate(ADDRESSES) for window in windows_of(number, address)]
