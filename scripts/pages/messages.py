@@ -110,7 +110,8 @@ def index(root: Path = ROOT) -> str:
     """Every entry, by page, with who says something about it."""
     rows = []
     for title, here in entries(root).items():
-        rows.append(f'<tr><th colspan="3" scope="rowgroup"><a href="{here[0].page}/">{inline_html(title)}</a></th></tr>' if here else "")
+        if here:
+            rows.append(f'<tr><th colspan="3" scope="rowgroup"><a href="{here[0].page}/">{inline_html(title)}</a></th></tr>')
         for entry in here:
             path = records.record_path("cpu", "messages", entry.program)
             cells = ["", ""]

@@ -1,4 +1,4 @@
-"""Hear what one version of Triton says to the programs of the error index. Started by scripts/errors.py with that version's Python.
+"""Hear what one version of Triton says to the programs of the error index. scripts/errors.py starts it with that one's Python.
 
     python scripts/recording/refusals.py compiler|interpreter
 

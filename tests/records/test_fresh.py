@@ -37,7 +37,7 @@ def test_every_record_is_there_and_of_this_code(machine):
 
 
 def pending() -> dict[str, str]:
-    """What has no record of today's code, and why, by name or pattern; one whose records are all there again must go from the list."""
+    """What has no record of today's code, and why, by name or pattern; what has its records again must go from the list."""
     lines = (records.ROOT / "tests/records/pending.txt").read_text(encoding="utf-8").splitlines()
     return dict(line.split(" | ", 1) for line in lines if not line.startswith("#"))
 
