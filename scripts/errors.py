@@ -35,8 +35,8 @@ def names() -> list[str]:
 def ask(python: str, way: str, asked: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """What a Python's Triton says to programs, one after another."""
     command = [python, "scripts/recording/refusals.py", way]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, cwd=records.ROOT, env=matrix.variables(), **pipes) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, cwd=records.ROOT, env=matrix.variables(), stdin=pipe, stdout=pipe, text=True) as process:
         assert process.stdin and process.stdout
         for name in asked:
             print(name, file=process.stdin, flush=True)
