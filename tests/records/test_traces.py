@@ -135,7 +135,7 @@ def test_the_static_picture_has_the_counts_of_the_formula(name: str):
         if any(offsets.ndim > 1 for offsets, _ in accesses):
             assert row.count('class="map"') == len(FORMULAS[name].elements)
         elif len(accesses) == len({step for step, *_ in made if " " in step}):
-            said = re.findall(r"(\d+) lanes are masked off", row)
+            said = re.findall(r"(\d+) lanes? (?:are|is) masked off", row)
             assert set(said) == {str(count) for count in masked if count}
             assert len(masked) > 1 or len(said) <= 1
         if all(offsets.ndim == 1 for offsets, _ in accesses):

@@ -1,0 +1,32 @@
+"""The exercise: another kernel with one mistake."""
+import os
+
+import torch
+
+if not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
+    print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
+
+import triton
+import triton.language as tl
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+
+
+# --8<-- [start:exercise]
+@triton.jit
+def spread_kernel(x_ptr, out_ptr, n_columns, BLOCK: tl.constexpr):
+    row = tl.program_id(0)
+    columns = tl.arange(0, BLOCK)
+    x = tl.load(x_ptr + row * n_columns + columns, mask=columns < n_columns, other=0.0)
+    mean = tl.sum(x, axis=0) / n_columns
+    centered = x - mean
+    tl.store(out_ptr + row, tl.sum(centered * centered, axis=0) / n_columns)
+
+
+x = torch.tensor([[1.0, 2.0, 6.0]], device=device)
+out = torch.empty(1, device=device)
+spread_kernel[(1,)](x, out, 3, BLOCK=4)
+print(f"{out.item():.3f}, and PyTorch says {x.var(dim=1, correction=0).item():.3f}")
+#> 7.667, and PyTorch says 4.667
+# --8<-- [end:exercise]
