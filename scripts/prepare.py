@@ -111,7 +111,10 @@ def program_lines() -> dict[str, Any]:
 def figures() -> dict[str, Any]:
     """Every number that a page may show, under the name the page uses for it; `programs` holds what program_lines finds."""
     machine = primary_machine()
+    from scripts.pages import messages
+
     found: dict[str, Any] = {"m": {}, "ceiling": {}, "counted": {}, "compiled": {}, "kept": {}, "programs": {}, "baked": {}}
+    found["messages"] = messages.counts()
     for which in ("cpu", machine):  # what a program kept on the GPU stands before what it kept without one
         for record in records_of(which) if which in machines() else []:
             if "figures" in record:

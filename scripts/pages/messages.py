@@ -125,6 +125,29 @@ def index(root: Path = ROOT) -> str:
     return f'<div class="scroll" tabindex="0" role="region" aria-label="Every entry of the error index">{table}</div>\n'
 
 
+def counts() -> dict[str, int]:
+    """How good the messages are, counted over the programs of the index: for the sentences that judge them."""
+    programs = [entry.program for here in entries().values() for entry in here]
+    found = dict.fromkeys(("programs", "compiler", "interpreter", "line", "changed"), 0)
+    for name in programs:
+        path = records.record_path("cpu", "messages", name)
+        if not path.exists():
+            continue
+        said = records.read(path)["said"]
+        oldest, *_, newest = said["compiler"]
+        now, before = ("\n".join(said["compiler"][version]) for version in (newest, oldest))
+        found["programs"] += 1
+        found["compiler"] += now not in ("", SILENT)
+        found["interpreter"] += "\n".join(said["interpreter"][newest]) not in ("", SILENT)
+        found["line"] += bool(re.search(r"# the mistake\n *\^", now))
+        found["changed"] += last_line(now) != last_line(before)
+    return found
+
+
+def last_line(text: str) -> str:
+    return text.splitlines()[-1] if text else ""
+
+
 def heard(said: dict[str, list[str]]) -> str:
     """Which versions say something, in a word or two."""
     every = list(said)
