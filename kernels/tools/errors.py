@@ -13,7 +13,10 @@ import torch
 
 # --8<-- [start:error_of]
 def error_of(launch):
-    """The last words of the traceback of a call, as Python prints them; else what it warns of; else "no error"."""
+    """The last words of a call's traceback, as Python prints them, or what it warns of, or "no error".
+
+    Where they end at a caret and say nothing, the words of the error that caused it, which Python prints first, stand before.
+    """
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
@@ -21,7 +24,11 @@ def error_of(launch):
             if torch.cuda.is_available():
                 torch.cuda.synchronize()  # by now the GPU has said what it has to say
         except Exception as error:
-            return "".join(traceback.format_exception_only(error)).strip()
+            causes = [error]
+            while causes[-1].__cause__:
+                causes.append(causes[-1].__cause__)
+            last, first = ("".join(traceback.format_exception_only(each)).strip() for each in (error, causes[-1]))
+            return f"{first}\n\n{last}" if last.endswith("^") else last
     return "\n".join(f"{each.category.__name__}: {each.message}" for each in warned) or "no error"
 # --8<-- [end:error_of]
 

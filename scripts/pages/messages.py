@@ -103,7 +103,7 @@ def fragment(record: dict[str, Any]) -> str:
 
 
 def inline_html(markdown: str) -> str:
-    return re.sub(r"`+ ?(.+?) ?`+", r"<code>\1</code>", html.escape(markdown, quote=False))
+    return re.sub(r"(`+) ?(.+?) ?(?<!`)\1(?!`)", r"<code>\2</code>", html.escape(markdown, quote=False))
 
 
 def index(root: Path = ROOT) -> str:

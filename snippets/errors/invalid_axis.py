@@ -34,19 +34,6 @@ said = error_of(lambda: row_sum_kernel[(20,)](x, y, 100, BLOCK=128))
 print(said)
 
 
-def first_traceback():
-    """What the first traceback ends with. Python prints a cause above what came of it."""
-    try:
-        row_sum_kernel[(20,)](x, y, 100, BLOCK=128)
-    except Exception as error:
-        while error.__cause__:
-            error = error.__cause__
-        raise error
-
-
-print(error_of(first_traceback))
-
-
 # --8<-- [start:right]
 @triton.jit
 def row_sum_kernel(x_ptr, y_ptr, n_columns, BLOCK: tl.constexpr):

@@ -35,19 +35,6 @@ said = error_of(lambda: column_sum_kernel[(1,)](x, y, 10, 64))
 print(said)
 
 
-def first_traceback():
-    """What the first traceback ends with. Python prints a cause above what came of it."""
-    try:
-        column_sum_kernel[(1,)](x, y, 10, 64)
-    except Exception as error:
-        while error.__cause__:
-            error = error.__cause__
-        raise error
-
-
-print(error_of(first_traceback))
-
-
 # --8<-- [start:right]
 @triton.jit
 def column_sum_kernel(x_ptr, y_ptr, n_rows, n_columns, BLOCK: tl.constexpr):

@@ -35,19 +35,6 @@ said = error_of(lambda: mean_kernel[(1,)](x, y, 10, HEADS=8, D=80))
 print(said)
 
 
-def first_traceback():
-    """What the first traceback ends with. Python prints a cause above what came of it."""
-    try:
-        mean_kernel[(1,)](x, y, 10, HEADS=8, D=80)
-    except Exception as error:
-        while error.__cause__:
-            error = error.__cause__
-        raise error
-
-
-print(error_of(first_traceback))
-
-
 # --8<-- [start:right]
 @triton.jit
 def mean_kernel(x_ptr, y_ptr, n_tokens, HEADS: tl.constexpr, D: tl.constexpr, BLOCK_D: tl.constexpr):
