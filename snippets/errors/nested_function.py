@@ -1,0 +1,57 @@
+"""A function defined inside of a kernel."""
+import os
+
+import torch
+
+if not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
+    print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
+
+# --8<-- [start:imports]
+import torch
+import triton
+import triton.language as tl
+
+from kernels.tools.errors import error_of
+
+device = "cuda" if torch.cuda.is_available() else "cpu"
+# --8<-- [end:imports]
+
+
+# --8<-- [start:wrong]
+@triton.jit
+def cube_kernel(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
+    def cube(x):  # the mistake
+        return x * x * x
+
+    offsets = tl.arange(0, BLOCK)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(y_ptr + offsets, cube(x), mask=mask)
+
+
+x = torch.rand(100, device=device)
+y = torch.empty_like(x)
+said = error_of(lambda: cube_kernel[(1,)](x, y, 100, BLOCK=128))
+# --8<-- [end:wrong]
+print(said)
+
+
+# --8<-- [start:right]
+@triton.jit
+def cube(x):
+    return x * x * x
+
+
+@triton.jit
+def cube_kernel(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
+    offsets = tl.arange(0, BLOCK)
+    mask = offsets < n_elements
+    x = tl.load(x_ptr + offsets, mask=mask)
+    tl.store(y_ptr + offsets, cube(x), mask=mask)
+
+
+cube_kernel[(1,)](x, y, 100, BLOCK=128)
+print(torch.allclose(y, x**3))
+#> True
+# --8<-- [end:right]
