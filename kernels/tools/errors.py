@@ -19,6 +19,7 @@ def error_of(launch):
     """
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", DeprecationWarning)  # as Python does
         try:
             launch()
             if torch.cuda.is_available():

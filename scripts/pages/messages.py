@@ -20,6 +20,8 @@ from scripts.provenance import records
 HEADING = re.compile(r"^## (.+?) \{ #([\w-]+) \}$", re.MULTILINE)
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 SILENT = "no error"
+# Where the checker takes the message for another mistake's.
+MISREAD = {"list_append", "nested_function"}
 SPEAKERS = {"compiler": "the compiler", "interpreter": "the interpreter"}
 
 
@@ -97,7 +99,7 @@ def fragment(record: dict[str, Any]) -> str:
             else:
                 parts.append(f"{who}:\n\n```text\n" + "\n\n".join(texts) + "\n```")
     words = " ".join(text for texts in record["said"].values() for said in texts.values() for text in said)
-    if cause := usual_cause(words, mistake(record["name"])):
+    if (cause := usual_cause(words, mistake(record["name"]))) and record["name"] not in MISREAD:
         parts.append(f"*Usually:* {cause}")
     return "\n\n".join(parts) + "\n"
 
