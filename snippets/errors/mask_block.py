@@ -7,7 +7,6 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-import torch
 import triton
 import triton.language as tl
 
