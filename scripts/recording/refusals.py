@@ -23,7 +23,8 @@ SECONDS = 120
 LOCAL = (
     (re.compile(r"0x[0-9a-f]{6,}"), "0x…"),
     (re.compile(r"(?:/[\w.+-]+)+/site-packages/"), "…/"),
-    (re.compile(r"(?:/[\w.+-]+)+/(?=[\w.+-]+\.\w+)"), ""),
+    (re.compile(r"(?<![…\w])(?:/[\w.+-]+)+/(?=[\w.+-]+\.\w+)"), ""),
+    (re.compile(r"\btmp[a-z0-9_]{8}\b"), "tmp…"),
 )
 
 

@@ -7,18 +7,18 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-# --8<-- [start:imports]
-import torch
 import triton
 import triton.language as tl
 
 from kernels.tools.errors import error_of, error_of_program
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
-# --8<-- [end:imports]
 
 
 # --8<-- [start:wrong]
+import warnings
+
+
 @triton.jit
 def sum_kernel(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
     total = tl.zeros((BLOCK,), tl.float32)
@@ -30,7 +30,14 @@ def sum_kernel(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
 
 x = torch.rand(100, device=device)
 y = torch.empty(1, device=device)
-said = error_of(lambda: sum_kernel[(1,)](x, y, 100, BLOCK=32))
+
+
+def launch():
+    warnings.simplefilter("error", DeprecationWarning)  # NumPy 2.3 warns of what 2.4 refuses
+    sum_kernel[(1,)](x, y, 100, BLOCK=32)
+
+
+said = error_of(launch)
 # --8<-- [end:wrong]
 print(said)
 

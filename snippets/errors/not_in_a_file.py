@@ -7,15 +7,12 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-# --8<-- [start:imports]
-import torch
 import triton
 import triton.language as tl
 
 from kernels.tools.errors import error_of, error_of_program
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
-# --8<-- [end:imports]
 
 # --8<-- [start:wrong]
 template = """
