@@ -286,7 +286,7 @@ def test_no_elements(shape, device):
 
 @pytest.mark.parametrize("align", ["upper_left", "lower_right"])
 @pytest.mark.parametrize("window", [None, (25, None), (None, 30)], ids=str)
-@pytest.mark.parametrize("shape", [(1, 4, 2, 1, 70, 16), (2, 1, 1, 3, 50, 20)], ids=str)
+@pytest.mark.parametrize("shape", [(2, 4, 2, 1, 70, 16), (2, 1, 1, 3, 50, 20), (1, 4, 2, 10, 40, 16)], ids=str)
 def test_a_few_queries_over_many_keys(shape, window, align, device, monkeypatch):
     use(monkeypatch, small(parts=3))
     check(*given(shape, device=device), window=window, align=align)
@@ -296,6 +296,18 @@ def test_a_few_queries_over_many_keys(shape, window, align, device, monkeypatch)
 def test_a_few_queries_in_16_bits_and_more_parts_than_are_joined_at_a_time(dtype, device, monkeypatch):
     use(monkeypatch, small(parts=20))
     check(*given((1, 1, 1, 2, 290, 16), dtype, device), is_causal=True, align="lower_right")
+
+
+def test_a_few_queries_some_of_which_meet_no_key(device, monkeypatch):
+    use(monkeypatch, small(parts=3))
+    check(*given((1, 2, 1, 5, 3, 16), device=device), is_causal=True, align="lower_right")
+
+
+def test_scores_that_grow_from_part_to_part(device, monkeypatch):
+    use(monkeypatch, small(parts=20))
+    q, k, v = given((1, 1, 1, 2, 310, 16), device=device)
+    k = 0.2 * k + q[:, :, :1] * torch.linspace(0, 1, 310, device=device)[:, None]
+    check(q, k, v)
 
 
 def test_the_plan_splits_what_is_worth_it(device):
@@ -324,7 +336,7 @@ def starts_of(rows, device, dtype=torch.int32):
 PACKED = {
     "as many": ([0, 20, 53], [0, 20, 53], 53, 53),
     "one": ([0, 37], [0, 45], 37, 45),
-    "short, empty and long ones": ([0, 1, 1, 4, 40], [0, 3, 5, 5, 37], 40, 37),
+    "short, empty and long ones": ([0, 1, 1, 2, 5, 40], [0, 3, 4, 5, 5, 37], 40, 37),
     "rows after the last": ([0, 5, 17], [0, 20, 33], 50, 60),
     "none at all": ([0], [0], 5, 5),
 }
