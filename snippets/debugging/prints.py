@@ -25,7 +25,8 @@ def halve_kernel(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
     x = tl.load(x_ptr + offsets, mask=mask, other=0.0)
     tl.static_print("static:", x)
     if pid == 1:
-        tl.device_print("device", x)
+        tl.device_print("offsets", offsets)
+        tl.device_print("x", x)
     tl.store(y_ptr + offsets, x / 2, mask=mask)
 
 
