@@ -1,7 +1,7 @@
 """The error index: what each version of Triton said to a program, what that usually means, and the list of all entries.
 
     fragment(record)  ->  the part of an entry that machines write, as Markdown
-    index(root)       ->  every entry of the pages under docs/errors, as a table
+    index(root)       ->  every entry of the pages under docs/errors, as lists
 
 What an error usually means is what the labs' checker and the page runtime say to it: one list serves all three. The standard
 library alone.
@@ -18,6 +18,7 @@ from scripts import ROOT
 from scripts.provenance import records
 
 HEADING = re.compile(r"^## (.+?) \{ #([\w-]+) \}$", re.MULTILINE)
+LISTED = re.compile(r": errors/(\w+)\.md$", re.MULTILINE)
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 SILENT = "no error"
 # Where the checker takes the message for another mistake's.
@@ -38,12 +39,12 @@ class Entry(NamedTuple):
 
 
 def entries(root: Path = ROOT) -> dict[str, list[Entry]]:
-    """The entries of every page, by the page's title, in the order of the pages' names."""
+    """The entries of every page, by the page's title, in the order of the navigation."""
     found = {}
-    for path in sorted((root / "docs" / "errors").glob("*.md")):
-        text = path.read_text(encoding="utf-8")
-        here = [Entry(path.stem, *found) for found in HEADING.findall(text)]
-        if path.stem != "index" and (title := TITLE.search(text)):
+    for page in LISTED.findall((root / "mkdocs.yml").read_text(encoding="utf-8")):
+        text = (root / "docs" / "errors" / f"{page}.md").read_text(encoding="utf-8")
+        here = [Entry(page, *heading) for heading in HEADING.findall(text)]
+        if here and (title := TITLE.search(text)):
             found[title[1]] = here
     return found
 
@@ -110,21 +111,27 @@ def inline_html(markdown: str) -> str:
 
 def index(root: Path = ROOT) -> str:
     """Every entry, by page, with who says something about it."""
-    rows = []
+    parts = []
     for title, here in entries(root).items():
-        if here:
-            rows.append(f'<tr><th colspan="3" scope="rowgroup"><a href="{here[0].page}/">{inline_html(title)}</a></th></tr>')
-        for entry in here:
-            path = records.record_path("cpu", "messages", entry.program)
-            cells = ["", ""]
-            if path.exists():
-                said = records.read(path)["said"]
-                cells = [heard(said[way]) for way in SPEAKERS]
-            link = f'<a href="{entry.page}/#{entry.anchor}">{inline_html(entry.title)}</a>'
-            rows.append(f"<tr><td>{link}</td>{''.join(f'<td>{cell}</td>' for cell in cells)}</tr>")
-    head = "".join(f"<th scope=col>{name}</th>" for name in ("message or symptom", "compiler", "interpreter"))
-    table = f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="Every entry of the error index">{table}</div>\n'
+        lines = [
+            f'<li><a href="{entry.page}/#{entry.anchor}">{inline_html(entry.title)}</a> <small>{speakers(entry)}</small></li>'
+            for entry in here
+        ]
+        parts.append(f'<h3><a href="{here[0].page}/">{inline_html(title)}</a></h3><ul>{"".join(lines)}</ul>')
+    return f'<div class="bw-errors">{"".join(parts)}</div>\n'
+
+
+def speakers(entry: Entry) -> str:
+    """Who says something, in a few words; nothing for an entry without a program that asks."""
+    path = records.record_path("cpu", "messages", entry.program)
+    if not path.exists():
+        return ""
+    told = []
+    for way, said in records.read(path)["said"].items():
+        loud = [version for version in said if set(said[version]) - {SILENT}]
+        if loud:
+            told.append(way if loud == list(said) else f"{way} of {span(loud, list(said))}")
+    return ", ".join(told) or "nobody"
 
 
 def counts() -> dict[str, int]:
@@ -148,10 +155,3 @@ def counts() -> dict[str, int]:
 
 def last_line(text: str) -> str:
     return text.splitlines()[-1] if text else ""
-
-
-def heard(said: dict[str, list[str]]) -> str:
-    """Which versions say something, in a word or two."""
-    every = list(said)
-    loud = [version for version in every if set(said[version]) - {SILENT}]
-    return "says so" if loud == every else "silent" if not loud else f"says so in {span(loud, every)}"
