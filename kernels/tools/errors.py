@@ -27,7 +27,7 @@ def error_of(launch):
         except Exception as error:
             causes = [error]
             while causes[-1].__cause__:
-                causes.append(causes[-1].__cause__)  # type: ignore[arg-type]
+                causes.append(causes[-1].__cause__)
             last, first = ("".join(traceback.format_exception_only(each)).strip() for each in (error, causes[-1]))
             return f"{first}\n\n{last}" if last.endswith("^") else last
     return "\n".join(f"{each.category.__name__}: {each.message}" for each in warned) or "no error"
