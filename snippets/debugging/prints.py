@@ -28,11 +28,11 @@ def halve_kernel(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
         tl.device_print("offsets", offsets)
         tl.device_print("x", x)
     tl.store(y_ptr + offsets, x / 2, mask=mask)
+# --8<-- [end:prints]
 
 
 x = torch.arange(6.0, device=device)
 y = torch.empty_like(x)
 halve_kernel[(2,)](x, y, 6, BLOCK=4)
-# --8<-- [end:prints]
 if torch.cuda.is_available():
     torch.cuda.synchronize()  # what a GPU prints arrives when somebody waits for it

@@ -18,15 +18,18 @@ weight = 1 + torch.rand(1000, device=device)
 def where_wrong(y, expected):
     wrong = ~torch.isclose(y, expected, atol=1e-4)  # NaN counts as wrong
     rows, columns = wrong.any(dim=1), wrong.any(dim=0)
-    print(f"{int(wrong.sum())} of {wrong.numel()} elements")
-    print(f"in {int(rows.sum())} of {len(rows)} rows, {int(columns.sum())} of {len(columns)} columns")
     factor = (y / expected)[wrong]
-    print(f"by factors from {factor.min():.4f} to {factor.max():.4f}")
+    return (
+        f"{int(wrong.sum())} of {wrong.numel()} elements",
+        f"in {int(rows.sum())} of {len(rows)} rows, {int(columns.sum())} of {len(columns)} columns",
+        f"by factors from {factor.min():.4f} to {factor.max():.4f}",
+    )
 
 
 y = scale_rows(x, weight)
-where_wrong(y, scale_rows_reference(x, weight))
-#> 8000 of 8000 elements
-#> in 8 of 8 rows, 1000 of 1000 columns
-#> by factors from 1.0119 to 1.0119
+for line in where_wrong(y, scale_rows_reference(x, weight)):
+    print(line)
+    #> 8000 of 8000 elements
+    #> in 8 of 8 rows, 1000 of 1000 columns
+    #> by factors from 1.0119 to 1.0119
 # --8<-- [end:where]

@@ -42,10 +42,11 @@ def test_other_words_are_found(kept):
 
 
 def test_every_version_was_asked_in_both_ways_and_somebody_says_something(kept):
+    silent = {entry.program for entry in messages.entries()["Wrong numbers without an error"]}
     for name, record in kept.items():
         assert {way: list(said) for way, said in record["said"].items()} == dict.fromkeys(errors.WAYS, errors.matrix.versions())
         said = [text for by_version in record["said"].values() for texts in by_version.values() for text in texts]
-        assert any(text != messages.SILENT for text in said), name
+        assert name in silent or any(text != messages.SILENT for text in said), name
         assert not [text for text in said if "/home/" in text or "/root/" in text or "/tmp/" in text], name
 
 

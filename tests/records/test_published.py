@@ -164,6 +164,22 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
         yield path, value
 
 
+def expected_messages() -> dict[str, int]:
+    """The counts by which the error index judges the messages."""
+    said = [record["said"] for _, record in records.all_records("cpu") if record["kind"] == "messages"]
+    newest, interpreted, oldest = (
+        ["\n".join(each[way][version]) for each in said]
+        for way, version in (("compiler", "3.9.0"), ("interpreter", "3.9.0"), ("compiler", "3.6.0"))
+    )
+    return {
+        "programs": len(said),
+        "compiler": sum(text != "no error" for text in newest),
+        "interpreter": sum(text != "no error" for text in interpreted),
+        "line": sum(re.search(r"the mistake\n +\^", text) is not None for text in newest),
+        "changed": sum(one.split("\n")[-1] != other.split("\n")[-1] for one, other in zip(newest, oldest, strict=True)),
+    }
+
+
 def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
     found: Leaves = {}
     copies, products = [], []
@@ -194,6 +210,7 @@ def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
     newest = sorted(record["environment"]["measured_at"] for record in raw)[-1]
     (last,) = {json.dumps(record["environment"]) for record in raw if record["environment"]["measured_at"] == newest}
     found |= {("baked", key): value for key, value in json.loads(last).items()}
+    found |= {("messages", key): value for key, value in expected_messages().items()}
     found |= {("results", *path): value for path, value in leaves(expected_results(raw))}
     for path in (records.ROOT / "docs/programs").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
