@@ -25,7 +25,7 @@ def double_kernel(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
     tl.store(y_ptr + offsets, 2 * x, mask=mask)
 
 
-x = torch.rand(250, device=device)
+x = torch.arange(250.0, device=device)
 y = torch.empty_like(x)
 said = error_of(lambda: double_kernel[(16,)](x, y, 250, BLOCK=16))
 # --8<-- [end:wrong]
