@@ -19,7 +19,8 @@ const WHOLE = 0.5; // of what the words of a query are worth: the most that a wh
 // A lesson comes before what deepens it, and that before tables and lists.
 const HOME = 0.8;
 const KINDS = {
-  "deeper/": 0.93, "labs/": 0.9, "paths/": 0.75, "reference/": 0.85, "measurements/": 0.75, "claims/": 0.7, "about/": 0.65,
+  "deeper/": 0.93, "labs/": 0.9, "reference/": 0.85, "errors/": 0.8, "paths/": 0.75, "measurements/": 0.75, "claims/": 0.7,
+  "about/": 0.65,
   "about/glossary/": 0.5, "about/references/": 0.5, "about/changelog/": 0.5,
 };
 const REPEATS = /^(exercise|in short|what you have)$/i; // sections that say what others say
