@@ -22,7 +22,7 @@ LISTED = re.compile(r": errors/(\w+)\.md$", re.MULTILINE)
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 SILENT = "no error"
 # Where the checker takes the message for another mistake's.
-MISREAD = {"list_append", "nested_function", "descriptor_last_stride"}
+MISREAD = {"list_append", "nested_function", "descriptor_last_stride", "not_defined", "no_driver_tuned"}
 SPEAKERS = {"compiler": "the compiler", "interpreter": "the interpreter"}
 
 
@@ -98,7 +98,7 @@ def fragment(record: dict[str, Any]) -> str:
             if not texts or set(texts) == {SILENT}:
                 parts.append(f"{who} says nothing." if texts else f"{who} was not asked.")
             else:
-                parts.append(f"{who}:\n\n```text\n" + "\n\n".join(texts) + "\n```")
+                parts.append(f"{who}:\n\n```{{.text .said}}\n" + "\n\n".join(texts) + "\n```")
     words = " ".join(text for texts in record["said"].values() for said in texts.values() for text in said)
     if (cause := usual_cause(words, mistake(record["name"]))) and record["name"] not in MISREAD:
         parts.append(f"*Usually:* {cause}")
@@ -131,7 +131,7 @@ def speakers(entry: Entry) -> str:
         loud = [version for version in said if set(said[version]) - {SILENT}]
         if loud:
             told.append(way if loud == list(said) else f"{way} of {span(loud, list(said))}")
-    return ", ".join(told) or "nobody"
+    return ", ".join(told)
 
 
 def counts() -> dict[str, int]:

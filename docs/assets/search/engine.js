@@ -25,7 +25,7 @@ const KINDS = {
 };
 const REPEATS = /^(exercise|in short|what you have)$/i; // sections that say what others say
 const PAGES = 30;
-const LONGEST = 24; // words of a query that are looked for
+const LONGEST = 24; // words of a query that are looked for: its last ones, because a message ends with what counts
 const SHOWN = 3; // sections of a page that are not folded
 const FAINT = 0.3; // of the best score: what earns less is left out
 
@@ -206,7 +206,7 @@ export class Engine {
   // What a query asks for; the words that may be names, and those of several pieces among them, which are looked for as a whole
   // besides; what is still being typed.
   #asked(query) {
-    const typed = wordsOf(query).slice(0, LONGEST).map((word) => word.replace(/^(triton\.)?language\./, "tl."));
+    const typed = wordsOf(query).slice(-LONGEST).map((word) => word.replace(/^(triton\.)?language\./, "tl."));
     const words = typed.flatMap((word) => {
       const [name, ...others] = faces(word);
       const known = stems(word).length > 1 || !others.length || this.#found.has(name) || this.#replaceable(name);
