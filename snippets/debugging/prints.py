@@ -18,7 +18,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 
 # --8<-- [start:prints]
 @triton.jit
-def halve_kernel(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
+def print_half_kernel(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
     pid = tl.program_id(0)
     offsets = pid * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n_elements
@@ -33,6 +33,6 @@ def halve_kernel(x_ptr, y_ptr, n_elements, BLOCK: tl.constexpr):
 
 x = torch.arange(6.0, device=device)
 y = torch.empty_like(x)
-halve_kernel[(2,)](x, y, 6, BLOCK=4)
+print_half_kernel[(2,)](x, y, 6, BLOCK=4)
 if torch.cuda.is_available():
     torch.cuda.synchronize()  # what a GPU prints arrives when somebody waits for it

@@ -26,7 +26,7 @@ debugger = pdb.Pdb(stdin=io.StringIO(commands), stdout=screen, nosigint=True)
 
 
 @triton.jit
-def mean_of_squares_kernel(x_ptr, out_ptr, n_columns, BLOCK: tl.constexpr):
+def mean_of_squares(x_ptr, out_ptr, n_columns, BLOCK: tl.constexpr):
     row = tl.program_id(0)
     columns = tl.arange(0, BLOCK)
     x = tl.load(x_ptr + row * n_columns + columns, mask=columns < n_columns, other=0.0)
@@ -38,9 +38,9 @@ def mean_of_squares_kernel(x_ptr, out_ptr, n_columns, BLOCK: tl.constexpr):
 
 x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 out = torch.empty(2)
-mean_of_squares_kernel[(2,)](x, out, 3, BLOCK=4)
+mean_of_squares[(2,)](x, out, 3, BLOCK=4)
 # --8<-- [end:step]
-shown = re.sub(r"> \S*/", "> ", screen.getvalue())  # without the folder
+shown = re.sub(r"> \S*\(\d+\)", "> ", screen.getvalue())  # without the file and the line
 for command in commands.splitlines():  # as a terminal shows it, with what was typed
     shown = shown.replace("(Pdb) ", f"(pdb) {command}\n", 1)
 print(shown)

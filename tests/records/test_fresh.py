@@ -43,7 +43,7 @@ def pending() -> dict[str, str]:
 
 
 def test_pending_records_are_few_and_have_their_reasons():
-    assert len(pending()) <= 3 and all(len(reason.split()) >= 8 for reason in pending().values())
+    assert len(pending()) <= 9 and all(len(reason.split()) >= 8 for reason in pending().values())
 
 
 def test_stale_records_of_other_gpus_are_listed():

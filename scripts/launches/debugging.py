@@ -1,0 +1,17 @@
+"""The kernels of snippets/debugging."""
+
+from dataclasses import replace
+
+from scripts.launches import X_AND_OUT, called
+
+IN = "snippets/debugging"
+ROWS = {"x_ptr": "*fp32", "weight_ptr": "*fp32", "y_ptr": "*fp32", "n_columns": 1000, "eps": 1e-6, "BLOCK": 1024}
+SPECIMENS = [
+    replace(called(f"{IN}/suspect.py:scale_rows_kernel", **ROWS), shared=2300),
+    replace(called(f"{IN}/inside.py:scale_rows_seen_kernel", **ROWS, seen_ptr="*fp32"), shared=2300),
+    called(f"{IN}/exercise.py:spread_kernel", **X_AND_OUT, n_columns=3, BLOCK=4),
+    called(f"{IN}/solution.py:spread_mended_kernel", **X_AND_OUT, n_columns=3, BLOCK=4),
+    # What is printed lies on the stack first.
+    replace(called(f"{IN}/prints.py:print_half_kernel", x_ptr="*fp32", y_ptr="*fp32", n_elements=6, BLOCK=4), spills=88),
+    called(f"{IN}/assertions.py:root_kernel", x_ptr="*fp32", y_ptr="*fp32", BLOCK=4),
+]
