@@ -34,7 +34,6 @@ def error_of(launch):
 # --8<-- [end:error_of]
 
 
-# --8<-- [start:error_of_program]
 def error_of_program(text, **environment):
     """The last words of a program in a Python of its own, with these variables of the environment set, or unset by None."""
     with tempfile.TemporaryDirectory() as folder:
@@ -44,4 +43,3 @@ def error_of_program(text, **environment):
     lines = done.stderr.rstrip().splitlines()
     starts = [at for at, line in enumerate(lines) if line[:1].strip() and not line.startswith("Traceback")]
     return "\n".join(lines[starts[-1] :]) if done.returncode and starts else "no error"
-# --8<-- [end:error_of_program]

@@ -24,9 +24,11 @@ def scale_rows(x, weight, eps=1e-6):
     block = triton.next_power_of_2(x.shape[1])
     scale_rows_kernel[(x.shape[0],)](x, weight, y, x.shape[1], eps, BLOCK=block)
     return y
+# --8<-- [end:kernel]
 
 
+# --8<-- [start:reference]
 def scale_rows_reference(x, weight, eps=1e-6):
     mean = (x * x).mean(dim=1, keepdim=True)
     return x * torch.rsqrt(mean + eps) * weight
-# --8<-- [end:kernel]
+# --8<-- [end:reference]

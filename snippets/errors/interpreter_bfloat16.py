@@ -17,7 +17,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 
 # --8<-- [start:wrong]
 @triton.jit
-def add_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
+def pair_sum_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     mask = offsets < n_elements
     x = tl.load(x_ptr + offsets, mask=mask)
@@ -27,7 +27,7 @@ def add_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
 
 x = torch.tensor([1.0, 2.0, 3.0, 4.0, 5.0], device=device).bfloat16()
 out = torch.zeros_like(x)
-said = error_of(lambda: add_kernel[(1,)](x, x, out, 5, BLOCK=8))
+said = error_of(lambda: pair_sum_kernel[(1,)](x, x, out, 5, BLOCK=8))
 # --8<-- [end:wrong]
 print(said, out.tolist())
 
@@ -48,7 +48,7 @@ print(said, out.tolist())
 
 # --8<-- [start:right]
 @triton.jit
-def add_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
+def pair_sum_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     mask = offsets < n_elements
     x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
@@ -56,7 +56,7 @@ def add_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
     tl.store(out_ptr + offsets, x + y, mask=mask)  # rounded to bfloat16 here
 
 
-add_kernel[(1,)](x, x, out, 5, BLOCK=8)
+pair_sum_kernel[(1,)](x, x, out, 5, BLOCK=8)
 print(torch.equal(out, x + x))
 #> True
 # --8<-- [end:right]

@@ -17,7 +17,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 
 # --8<-- [start:wrong]
 @triton.jit
-def add_kernel(x_ptr, y_ptr, n_elements, beta, BLOCK: tl.constexpr):
+def accumulate_kernel(x_ptr, y_ptr, n_elements, beta, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     mask = offsets < n_elements
     x = tl.load(x_ptr + offsets, mask=mask)
@@ -28,7 +28,7 @@ def add_kernel(x_ptr, y_ptr, n_elements, beta, BLOCK: tl.constexpr):
 
 x = torch.rand(1000, device=device)
 y = torch.ones_like(x)
-said = error_of(lambda: add_kernel[(1,)](x, y, 1000, 0.5, BLOCK=1024))
+said = error_of(lambda: accumulate_kernel[(1,)](x, y, 1000, 0.5, BLOCK=1024))
 # --8<-- [end:wrong]
 print(said)
 
@@ -54,7 +54,7 @@ print(said)
 
 # --8<-- [start:right]
 @triton.jit
-def add_kernel(x_ptr, y_ptr, n_elements, beta, BLOCK: tl.constexpr):
+def accumulate_kernel(x_ptr, y_ptr, n_elements, beta, BLOCK: tl.constexpr):
     offsets = tl.arange(0, BLOCK)
     mask = offsets < n_elements
     x = tl.load(x_ptr + offsets, mask=mask)
@@ -65,7 +65,7 @@ def add_kernel(x_ptr, y_ptr, n_elements, beta, BLOCK: tl.constexpr):
 
 
 y = torch.ones_like(x)
-add_kernel[(1,)](x, y, 1000, 0.5, BLOCK=1024)
+accumulate_kernel[(1,)](x, y, 1000, 0.5, BLOCK=1024)
 print(torch.equal(y, x + 0.5))
 #> True
 # --8<-- [end:right]

@@ -217,7 +217,7 @@ def test_a_changed_input_of_recordings_makes_them_stale_and_nothing_else(copy):
 
 
 # Recorded on numbers that their chapter makes itself.
-OWN_INPUTS = {"cpu/traces/softmax_ladder/online", "cpu/traces/attention/one_query"}
+OWN_INPUTS = {"cpu/traces/softmax_ladder/online", "cpu/traces/attention/one_query", "cpu/traces/debugging/small"}
 
 
 def test_a_changed_helper_of_tests_makes_the_scores_that_lean_on_it_stale(copy):

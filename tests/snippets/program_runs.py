@@ -69,7 +69,7 @@ def verdict(text: str, needs: str, done: Run) -> list[str]:
         return []
     if done.status != 0:
         return [f"it exited with status {done.status}:\n{shown}"]
-    said = [line for line in done.output if re.search(r"\binterpreter\b(?!\.py)", line)]
+    said = [line for line in done.output if re.search(r"\binterpreter\b(?!\.\w)", line)]
     if imports_triton(text) and not only_defines(text) and len(said) != 1:
         return [f"it must say in one line that the interpreter runs its kernels:\n{shown}"]
     return []
