@@ -36,7 +36,7 @@ def old_attributes():
 
 said = error_of(old_attributes)
 # --8<-- [end:wrong_attributes]
-print(said)
+print(said.partition(" (")[0])  # behind it stands where your Triton is installed
 
 
 # --8<-- [start:right]
