@@ -5,6 +5,7 @@ the same whether it is watched or not, and the recording may mark what a GPU lea
 """
 
 import contextlib
+import functools
 import io
 import math
 import sys
@@ -40,6 +41,7 @@ class Launches:
     def attached(self, path: str) -> Iterator[None]:
         original, launch_of = GridExecutor.__call__, InterpretedFunction.run
 
+        @functools.wraps(launch_of)  # so that an error names the function that Triton has
         def run_kernel(kernel: InterpretedFunction, *given: Any, **named: Any) -> Any:
             self.kernel = kernel
             return launch_of(kernel, *given, **named)
@@ -69,7 +71,7 @@ class Launches:
             done = launch()
         finally:
             if self.listed[entry["number"]]["grid"] is None:
-                self.listed[entry["number"]]["grid"] = list(interpreter_builder.grid_dim)
+                self.listed[entry["number"]]["grid"] = list(getattr(interpreter_builder, "grid_dim", ())) or None
         if self.ended and not isinstance(self.ended, Full):  # not the kernel, then: the recorder
             self.give_up(entry["number"], self.ended)
         return done

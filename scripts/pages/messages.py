@@ -1,7 +1,7 @@
 """The error index: what each version of Triton said to a program, what that usually means, and the list of all entries.
 
     fragment(record)  ->  the part of an entry that machines write, as Markdown
-    index(root)       ->  every entry of the pages under docs/errors, as lists
+    index()           ->  every entry of the pages under docs/errors, as lists
 
 What an error usually means is what the labs' checker and the page runtime say to it: one list serves all three. The standard
 library alone.
@@ -11,7 +11,6 @@ import ast
 import html
 import re
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from scripts import ROOT
@@ -37,12 +36,18 @@ class Entry(NamedTuple):
     def program(self) -> str:
         return self.anchor.replace("-", "_")
 
+    @property
+    def said(self) -> dict[str, dict[str, list[str]]]:
+        """What each version said to the entry's program, by the compiler and by the interpreter; nothing for one without."""
+        path = records.record_path("cpu", "messages", self.program)
+        return records.read(path)["said"] if path.exists() else {}
 
-def entries(root: Path = ROOT) -> dict[str, list[Entry]]:
+
+def entries() -> dict[str, list[Entry]]:
     """The entries of every page, by the page's title, in the order of the navigation."""
     found = {}
-    for page in LISTED.findall((root / "mkdocs.yml").read_text(encoding="utf-8")):
-        text = (root / "docs" / "errors" / f"{page}.md").read_text(encoding="utf-8")
+    for page in LISTED.findall((ROOT / "mkdocs.yml").read_text(encoding="utf-8")):
+        text = (ROOT / "docs" / "errors" / f"{page}.md").read_text(encoding="utf-8")
         here = [Entry(page, *heading) for heading in HEADING.findall(text)]
         if here and (title := TITLE.search(text)):
             found[title[1]] = here
@@ -95,7 +100,7 @@ def fragment(record: dict[str, Any]) -> str:
             said.setdefault(tuple(texts), []).append(version)
         for texts, versions in said.items():
             who = f"{speaker[0].upper()}{speaker[1:]} of Triton {span(versions, every)}"
-            if not texts or set(texts) == {SILENT}:
+            if not is_loud(list(texts)):
                 parts.append(f"{who} says nothing." if texts else f"{who} was not asked.")
             else:
                 parts.append(f"{who}:\n\n```{{.text .said}}\n" + "\n\n".join(texts) + "\n```")
@@ -109,10 +114,10 @@ def inline_html(markdown: str) -> str:
     return re.sub(r"(`+) ?(.+?) ?(?<!`)\1(?!`)", r"<code>\2</code>", html.escape(markdown, quote=False))
 
 
-def index(root: Path = ROOT) -> str:
+def index() -> str:
     """Every entry, by page, with who says something about it."""
     parts = []
-    for title, here in entries(root).items():
+    for title, here in entries().items():
         lines = [
             f'<li><a href="{entry.page}/#{entry.anchor}">{inline_html(entry.title)}</a> <small>{speakers(entry)}</small></li>'
             for entry in here
@@ -123,33 +128,29 @@ def index(root: Path = ROOT) -> str:
 
 def speakers(entry: Entry) -> str:
     """Who says something, in a few words; nothing for an entry without a program that asks."""
-    path = records.record_path("cpu", "messages", entry.program)
-    if not path.exists():
-        return ""
     told = []
-    for way, said in records.read(path)["said"].items():
-        loud = [version for version in said if set(said[version]) - {SILENT}]
+    for way, said in entry.said.items():
+        loud = [version for version in said if is_loud(said[version])]
         if loud:
             told.append(way if loud == list(said) else f"{way} of {span(loud, list(said))}")
     return ", ".join(told)
 
 
+def is_loud(texts: list[str]) -> bool:
+    return bool(set(texts) - {SILENT})
+
+
 def counts() -> dict[str, int]:
     """How good the messages are, counted over the programs of the index: for the sentences that judge them."""
-    programs = [entry.program for here in entries().values() for entry in here]
     found = dict.fromkeys(("programs", "compiler", "interpreter", "line", "changed"), 0)
-    for name in programs:
-        path = records.record_path("cpu", "messages", name)
-        if not path.exists():
-            continue
-        said = records.read(path)["said"]
+    for said in (entry.said for here in entries().values() for entry in here if entry.said):
         oldest, *_, newest = said["compiler"]
-        now, before = ("\n".join(said["compiler"][version]) for version in (newest, oldest))
+        now, before = (said["compiler"][version] for version in (newest, oldest))
         found["programs"] += 1
-        found["compiler"] += now not in ("", SILENT)
-        found["interpreter"] += "\n".join(said["interpreter"][newest]) not in ("", SILENT)
-        found["line"] += bool(re.search(r"# the mistake\n *\^", now))
-        found["changed"] += last_line(now) != last_line(before)
+        found["compiler"] += is_loud(now)
+        found["interpreter"] += is_loud(said["interpreter"][newest])
+        found["line"] += any(re.search(r"# the mistake\n *\^", text) for text in now)
+        found["changed"] += [last_line(text) for text in now] != [last_line(text) for text in before]
     return found
 
 

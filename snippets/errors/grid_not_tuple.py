@@ -34,6 +34,11 @@ said = error_of(lambda: double_kernel[1000 / 256](x, y, 1000, BLOCK=256))  # the
 # --8<-- [end:wrong_float]
 print(said)
 
+# --8<-- [start:wrong_fraction]
+said = error_of(lambda: double_kernel[(1000 / 256,)](x, y, 1000, BLOCK=256))  # the mistake
+# --8<-- [end:wrong_fraction]
+print(said)
+
 # --8<-- [start:right]
 double_kernel[(triton.cdiv(1000, 256),)](x, y, 1000, BLOCK=256)
 print(torch.equal(y, 2 * x))

@@ -44,7 +44,7 @@ def names(what: str, text: str, more: str = "") -> list:
 PRESSED = [
     address
     for address in ADDRESSES
-    if turns.due(f"docs/{address.strip('/')}.md", 4 if address.startswith(("deeper/", "errors/")) else 2)
+    if turns.due(pages.file_of(address), 4 if address.startswith(("deeper/", "errors/")) else 2)
 ]
 
 

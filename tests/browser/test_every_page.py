@@ -14,9 +14,9 @@ WINDOWS = [("light", 1280), ("dark", 390)]
 def windows_of(number: int, address: str) -> list[tuple[str, int]]:
     """A page that changed lately is seen in both windows, and another one in one of them, by turns. Of the deeper pages and the
     index of errors, made of the same parts, one in four is seen, in one."""
-    file = f"docs/{address.strip('/')}.md"
+    file = pages.file_of(address)
     if not address.startswith(("deeper/", "errors/")):
-        return WINDOWS if turns.changed_lately(file) else [WINDOWS[turns.due(file, 2)]]
+        return WINDOWS if turns.changed_lately(file) else WINDOWS[:1] if turns.due(file, 2) else WINDOWS[1:]
     return [WINDOWS[number % 2]] if turns.due(file, 4) else []
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from scripts.pages import messages
-from scripts.provenance import records
 
 QUERIES = Path(__file__).with_name("queries.tsv")
 THERE = {"book"}  # the parts that are written; a query for another one must only do no harm
@@ -79,8 +78,7 @@ def test_half_a_message_finds_its_entry(ask):
     """Each half of what the compiler, or else the interpreter, says last to a program of the error index; 95% must lead there."""
     halves: dict[str, set[str]] = {}  # two mistakes may end in the same words
     for entry in (entry for here in messages.entries().values() for entry in here):
-        path = records.record_path("cpu", "messages", entry.program)
-        said = records.read(path)["said"].values() if path.exists() else ()
+        said = entry.said.values()
         spoken = [text for by_version in said for texts in by_version.values() for text in texts if text != messages.SILENT]
         if spoken:
             lines = spoken[0].splitlines()

@@ -84,6 +84,13 @@ def address_of(page: str) -> str:
     return "" if address == "index" else f"{address.removesuffix('/index')}/"
 
 
+def file_of(address: str) -> str:
+    """What a page is written in, for a lab its Python: the inverse of `address_of`."""
+    name = f"docs/{address.strip('/')}".rstrip("/")
+    files = (f"{name}.py", f"{name}.md", f"{name}/index.md")
+    return next((file for file in files if (ROOT / file).is_file()), name)
+
+
 def front_matter(text: str) -> dict:
     found = re.match(r"---\n(.*?)\n---\n", text, re.DOTALL)
     return (yaml.safe_load(found.group(1)) or {}) if found else {}

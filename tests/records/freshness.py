@@ -1,5 +1,7 @@
 """What must be baked, and how the records that are there differ from it. Each problem names the command that mends it."""
 
+import fnmatch
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +38,18 @@ def command(machine: str, name: str) -> str:
     if machine == "cpu":
         return f"python scripts/bake.py --cpu --only '{name}'"
     return f"python scripts/bake.py --only '{name}' on a CUDA machine ({machine})"
+
+
+@cache
+def pending() -> dict[str, str]:
+    """What has no record of today's code, and why, by name or pattern; what has its records again must go from the list."""
+    lines = (ROOT / "tests/records/pending.txt").read_text(encoding="utf-8").splitlines()
+    return dict(line.split(" | ", 1) for line in lines if not line.startswith("#"))
+
+
+def waiting(name: str) -> set[str]:
+    """The lines of that list which a record's name belongs to."""
+    return {line for line in pending() if fnmatch.fnmatch(name, line)}
 
 
 def problems(machine: str, work: Wanted, root: Path = ROOT, baked: Path = records.BAKED) -> list[str]:

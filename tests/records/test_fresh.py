@@ -1,7 +1,6 @@
 """Fresh or red: no published result is older than its code, none is missing, and none is left over."""
 
 import ast
-import fnmatch
 import io
 import re
 import shutil
@@ -29,21 +28,15 @@ MACHINES = (PRIMARY, "cpu")
 @pytest.mark.parametrize("machine", MACHINES)
 def test_every_record_is_there_and_of_this_code(machine):
     problems = freshness.problems(machine, freshness.wanted(machine))
-    expected = {name for name in pending() if name.startswith(f"{machine}/")}
-    waiting = {line: {name for name in expected if fnmatch.fnmatch(line.partition(": ")[0], name)} for line in problems}
+    expected = {name for name in freshness.pending() if name.startswith(f"{machine}/")}
+    waiting = {line: freshness.waiting(line.partition(": ")[0]) for line in problems}
     assert expected == set().union(*waiting.values()), "no longer pending"
     problems = [line for line in problems if not waiting[line]]
     assert not problems, "\n".join(["", *problems])
 
 
-def pending() -> dict[str, str]:
-    """What has no record of today's code, and why, by name or pattern; what has its records again must go from the list."""
-    lines = (records.ROOT / "tests/records/pending.txt").read_text(encoding="utf-8").splitlines()
-    return dict(line.split(" | ", 1) for line in lines if not line.startswith("#"))
-
-
 def test_pending_records_are_few_and_have_their_reasons():
-    assert len(pending()) <= 9 and all(len(reason.split()) >= 8 for reason in pending().values())
+    assert len(freshness.pending()) <= 9 and all(len(reason.split()) >= 8 for reason in freshness.pending().values())
 
 
 def test_no_record_holds_a_path_of_the_machine_that_made_it():

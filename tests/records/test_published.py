@@ -168,15 +168,16 @@ def expected_messages() -> dict[str, int]:
     """The counts by which the error index judges the messages."""
     said = [record["said"] for _, record in records.all_records("cpu") if record["kind"] == "messages"]
     newest, interpreted, oldest = (
-        ["\n".join(each[way][version]) for each in said]
+        [each[way][version] for each in said]
         for way, version in (("compiler", "3.9.0"), ("interpreter", "3.9.0"), ("compiler", "3.6.0"))
     )
+    ends = [[[text.split("\n")[-1] for text in texts] for texts in which] for which in (newest, oldest)]
     return {
         "programs": len(said),
-        "compiler": sum(text != "no error" for text in newest),
-        "interpreter": sum(text != "no error" for text in interpreted),
-        "line": sum(re.search(r"the mistake\n +\^", text) is not None for text in newest),
-        "changed": sum(one.split("\n")[-1] != other.split("\n")[-1] for one, other in zip(newest, oldest, strict=True)),
+        "compiler": sum(any(text != "no error" for text in texts) for texts in newest),
+        "interpreter": sum(any(text != "no error" for text in texts) for texts in interpreted),
+        "line": sum(re.search(r"the mistake\n +\^", "\n\n".join(texts)) is not None for texts in newest),
+        "changed": sum(now != before for now, before in zip(*ends, strict=True)),
     }
 
 

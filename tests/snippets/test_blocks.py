@@ -72,7 +72,7 @@ def test_blocks_of_a_few_programs_run_alone(address, library, tmp_path):
 def is_due(address: str) -> bool:
     """Of the lessons a half, and of the other pages a third, by turns."""
     shown = [f"snippets/{one.program}.py" for one in BLOCKS[address]]
-    return turns.due(f"docs/{address.strip('/')}.md", 2 if address.startswith("course/") else 3, *shown)
+    return turns.due(pages.file_of(address), 2 if address.startswith("course/") else 3, *shown)
 
 
 @pytest.mark.parametrize("address", filter(is_due, BLOCKS))
