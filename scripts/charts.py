@@ -22,6 +22,7 @@ from scripts.drawing.spots import spots
 from scripts.drawing.style import NARROW, WIDE, Canvas, page_style
 from scripts.drawing.svg import to_svg
 from scripts.provenance import records
+from scripts.provenance.environment import primary_machine
 
 DRAWN = records.ROOT / "docs" / "charts"
 
@@ -74,14 +75,24 @@ def draw_picture(name: str, by_name: dict[str, Record]) -> dict[str, Any]:
     return {**svgs, "sidecar": {key: value for key, value in sidecar.items() if key != "paint"}}
 
 
+def picture_record(source: str, baked: Path = records.BAKED) -> Path:
+    """Where the record of a picture lies: below docs/baked/cpu, or of a program on the primary GPU, which begins with `gpu/`."""
+    if source.startswith("gpu/"):
+        return records.record_path(primary_machine(), "program", source.removeprefix("gpu/"), baked)
+    return baked / "cpu" / f"{source}.json"
+
+
+def drawable(baked: Path = records.BAKED) -> list[str]:
+    """The pictures whose records exist."""
+    return [name for name, (_, sources) in PICTURES.items() if all(picture_record(each, baked).exists() for each in sources)]
+
+
 def picture_files(baked: Path = records.BAKED, drawn_into: Path = DRAWN) -> dict[Path, str]:
     """Every file of the pictures whose records exist, with its text."""
     texts: dict[Path, str] = {}
-    for name, (_, sources) in PICTURES.items():
-        paths = {source: baked / "cpu" / f"{source}.json" for source in sources}
-        if all(path.exists() for path in paths.values()):
-            drawn = draw_picture(name, {source: records.read(path) for source, path in paths.items()})
-            texts |= written(name, drawn, drawn_into / "cpu")
+    for name in drawable(baked):
+        sources = {source: records.read(picture_record(source, baked)) for source in PICTURES[name][1]}
+        texts |= written(name, draw_picture(name, sources), drawn_into / "cpu")
     return texts
 
 

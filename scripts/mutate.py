@@ -6,6 +6,7 @@
     python scripts/mutate.py --judge            sort the kept outcomes anew, after a change of equivalents.txt
     python scripts/mutate.py --list softmax     only say what would be changed
     python scripts/mutate.py --only 'PATTERN' softmax     try some by name, and keep nothing
+    python scripts/mutate.py --gluon 48         on a Hopper GPU: so many of each operation's changes in Gluon, drawn by lot
 
 A mutant counts as caught when the module's tests, or what is asked of its compiled form, fail on it; where several
 modules share a kernel, the tests of any of them. It runs on a copy of the checkout, under the interpreter. What no test
@@ -16,12 +17,17 @@ are gaps. This takes minutes a module, which is why no test runs it; the score g
 With --again, what the last score says of a kernel that has not changed since is a start. A mutant that was noticed is tried
 by the test that noticed it, and if that one no longer does by all of them. One that was not noticed is taken for not noticed,
 which can make the score worse than it is, and never better.
+
+Triton's interpreter runs no Gluon. What is written in it is changed on a GPU, and because each change is compiled there and some
+never end, a lot decides which changes are tried. The digest of kernels and tests draws it, so nobody can choose. A test that
+takes longer than a minute has noticed. The score goes to docs/baked/<gpu>/mutants.
 """
 
 import argparse
 import ast
 import contextlib
 import fnmatch
+import hashlib
 import importlib
 import json
 import multiprocessing
@@ -57,9 +63,12 @@ COPIED: tuple[str, ...] = (
 )
 COPIED += ("tests/language.py", "tests/needs.py", "pyproject.toml")
 # What Triton's interpreter does not run, so that no test could notice anything here.
-UNSEEN = {"kernels/matmul/gluon.py"}
+UNSEEN = {path.relative_to(records.ROOT).as_posix() for path in records.ROOT.glob("kernels/*/gluon*.py")}
+GLUON = ("matmul_gluon", "attention_gluon")
 # How long the tests may take on a mutant, as a multiple of what they take without one, and in seconds beyond that.
 TIMES, SECONDS = 5, 20
+# How long one test may take on a GPU, where a group of warps may wait for another for ever, and how long all of them.
+TEST_SECONDS, LIMIT = 60, 420
 NOTHING_RAN = 5  # how pytest ends then
 # What stands in the place of a test where a mutant kept the tests from their end.
 ENDED = ("no end", "the run broke off")
@@ -72,6 +81,8 @@ FIRST = 12
 
 def files(module: str) -> list[str]:
     """The files of the module's kernels: its own and its siblings', but those that are modules of their own right."""
+    if module in GLUON:
+        return sources.gluon_files(module)
     code = Code()
     others = [sources.public_source(other, code).path for other in matrix.modules() if other != module]
     own = UNSEEN | {path.relative_to(records.ROOT).as_posix() for path in others}
@@ -141,6 +152,14 @@ def run_tests(folder: Path, arguments: list[str], report: Path) -> int:
     os.cpu_count = lambda: 1
 
     class Reporter:
+        def pytest_runtest_logstart(self, nodeid: str) -> None:
+            if "TRITON_INTERPRET" not in os.environ:  # a kernel that never ends ends the process, and this is what it ran
+                self.say(nodeid)
+                signal.alarm(TEST_SECONDS)
+
+        def pytest_runtest_logfinish(self) -> None:
+            signal.alarm(0)
+
         def pytest_runtest_logreport(self, report: Any) -> None:
             if report.failed:
                 self.say(report.nodeid)
@@ -166,7 +185,10 @@ def tried(folder: Path, module: str, path: str, mutant: Mutant, limit: float, fi
         is_own = any(name.startswith(f"{mutant.function}/") for name in names)
         asked = f"{mutant.function}/" if is_own or not names else " or ".join(names[:FEW])
         compiled = ["tests/kernels/test_compiles.py", "-k", asked]
-        for tests in (first, sources.tests_of(module), compiled):
+        asks: tuple[list[str], ...] = (sources.tests_of(module), compiled)
+        if module in GLUON:  # running it compiles it
+            asks = ([*sources.tests_of(module), "-k", "not compiles"],)
+        for tests in (first, *asks):
             if noticed := fails(folder, tests, limit) if tests else "":
                 return noticed
         return ""
@@ -196,16 +218,17 @@ def journal(module: str) -> Path:
 
 
 def outcomes(
-    module: str, chosen: list[tuple[str, Mutant]], workers: int, known: dict[str, str], last: dict[str, str]
+    module: str, chosen: list[tuple[str, Mutant]], workers: int, known: dict[str, str], last: dict[str, str], limit: float = 0
 ) -> Iterator[tuple[Mutant, str]]:
     """Every mutant with the test that noticed it; what is known is not tried, and what noticed one `last` is asked first."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         copy_checkout(folder / "whole")
         began = time.monotonic()
-        if broken := fails(folder / "whole", sources.tests_of(module), 600):
-            raise RuntimeError(f"the tests are red without any change: {broken}")
-        limit = TIMES * (time.monotonic() - began) + SECONDS
+        if not limit:
+            if broken := fails(folder / "whole", sources.tests_of(module), 600):
+                raise RuntimeError(f"the tests are red without any change: {broken}")
+            limit = TIMES * (time.monotonic() - began) + SECONDS
         left = [(module, *job, limit, last.get(job[1].name, "")) for job in chosen if job[1].name not in known]
         # Forked, not started anew: a worker has torch and Triton loaded, and forks again for every mutant.
         with multiprocessing.get_context("fork").Pool(workers, prepare_worker, (folder,)) as pool:
@@ -333,6 +356,23 @@ def score(module: str, found: list[tuple[Mutant, str]], alike: dict[str, int]) -
     }
 
 
+def drawn(module: str, count: int) -> list[tuple[str, Mutant]]:
+    """So many of a module's mutants. The digest of its code decides which."""
+    seed = sources.digest_of("mutants", module)
+    return sorted(of_module(module), key=lambda job: hashlib.sha256((seed + job[1].name).encode()).digest())[:count]
+
+
+def sample_on_gpu(modules: list[str], count: int, workers: int) -> None:
+    """Try some mutants of each, keep the scores. Workers are forked, so nothing may touch the GPU here before they are done."""
+    found = {module: list(outcomes(module, drawn(module, count), workers, {}, {}, LIMIT)) for module in modules}
+    here = environment(cpu=False)
+    for module, tried_here in found.items():
+        head = {"schema": records.SCHEMA, "kind": "mutants", "name": module, "hash": sources.digest_of("mutants", module)}
+        result = score(module, tried_here, {}) | {"all": len(of_module(module))}
+        records.write(records.record_path(here["machine"], "mutants", module), head | {"environment": here} | result)
+        print(f"{module}: {result['total']} of {result['all']}", *(left["name"] for left in result["left"]), sep="\n  ")
+
+
 def kept() -> list[str]:
     """The modules that have a score."""
     return [module for module in matrix.modules() if records.record_path("cpu", "mutants", module).exists()]
@@ -372,13 +412,16 @@ def main() -> int:
     parser.add_argument("--again", action="store_true", help="begin with the last score of kernels that have not changed")
     parser.add_argument("--list", action="store_true", help="say what would be changed, and change nothing")
     parser.add_argument("--only", default="*", help="a pattern for the mutants' names; no score is kept")
+    parser.add_argument("--gluon", type=int, metavar="COUNT", help="try so many changes of the kernels in Gluon, on a Hopper GPU")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
     if arguments.judge:
         for module in arguments.modules or kept():
             judge_again(module)
         return 0
-    os.environ |= {"TRITON_INTERPRET": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    if not arguments.gluon:
+        os.environ["TRITON_INTERPRET"] = "1"
     import numpy  # noqa: F401
     import pytest  # noqa: F401
     import torch
@@ -388,6 +431,9 @@ def main() -> int:
     with contextlib.suppress(ImportError):  # a plugin of pytest, where it is installed
         importlib.import_module("pytest_examples")
     torch.set_num_threads(1)
+    if arguments.gluon:
+        sample_on_gpu(arguments.modules or list(GLUON), arguments.gluon, arguments.jobs)
+        return 0
     tried_before: dict[tuple[str, ...], dict[str, str]] = {}
     for module in arguments.modules or [module for module in matrix.modules() if is_due(module)]:
         chosen = [job for job in of_module(module) if fnmatch.fnmatch(job[1].name, arguments.only)]

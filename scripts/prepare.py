@@ -366,6 +366,13 @@ def write_trust() -> None:
     together = mutate.together()
     lines += [["together, each change once", together.total(), *(together[outcome] for outcome in kinds)]] if together else []
     write_text(DOCS / "generated" / "mutants.html", html_table(lines, "Changes of the kernels that the tests noticed"))
+    lines = [["kernels in Gluon", "changes", "tried", "noticed", "no test can notice", "missed"]]
+    for record in records_of(primary_machine()) if primary_machine() in machines() else []:
+        if record["kind"] == "mutants":
+            caught, equivalent, gap = (record["total"].get(outcome, 0) for outcome in ("caught", "equivalent", "gap"))
+            lines.append([record["name"], record["all"], caught + equivalent + gap, caught, equivalent, gap])
+    label = "Changes of the kernels in Gluon that the tests noticed on a GPU"
+    write_text(DOCS / "generated" / "mutants_gluon.html", html_table(lines, label))
 
 
 def html_table(rows: list[list[Any]], label: str) -> str:

@@ -44,8 +44,8 @@ def attention(
             None for all.
         align: Where the diagonal lies if L and S differ: from the `upper_left` corner on, as in PyTorch, or through the
             `lower_right` one, as for queries that follow on keys in a cache.
-        deterministic: Accepted, and without effect: gradients are the same to the last bit every time either way, since nothing
-            is added up in an order that changes.
+        deterministic: Whether gradients are the same to the last bit every time, as `torch.use_deterministic_algorithms` asks
+            for too. On Hopper GPUs that takes other kernels, which are slower; elsewhere it is so either way.
         return_lse: Whether to return the log-sum-exp of each query's scores as well.
 
     Returns:
@@ -75,8 +75,8 @@ def attention(
         Tensors whose last dimension does not lie side by side are copied first.
 
     Flops:
-        4LSD a head forward and 10LSD backward, for causal masks about half; two of seven products backward are done twice, to
-        be deterministic, and not counted.
+        4LSD a head forward and 10LSD backward, for causal masks about half; what is done twice where gradients are
+        deterministic, two of seven products, is not counted.
 
     Source:
         T. Dao, "FlashAttention-2: Faster Attention with Better Parallelism and Work Partitioning", 2023 (arXiv:2307.08691).
@@ -86,7 +86,7 @@ def attention(
     check_attention_scale(scale)
     check_flag("deterministic", deterministic)
     check_flag("return_lse", return_lse)
-    out, lse = attention_apply(q, k, v, None, None, mask, scale)
+    out, lse = attention_apply(q, k, v, None, None, mask, scale, deterministic)
     return (out, lse) if return_lse else out
 
 

@@ -84,7 +84,7 @@ def attention_packed(
     check_flag("deterministic", deterministic)
     check_flag("return_lse", return_lse)
     starts = cu_seqlens_q.contiguous(), cu_seqlens_k.contiguous()
-    out, lse = attention_apply(as_batch(q), as_batch(k), as_batch(v), *starts, mask, scale)
+    out, lse = attention_apply(as_batch(q), as_batch(k), as_batch(v), *starts, mask, scale, deterministic)
     out = out.squeeze(0).transpose(0, 1)
     return (out, lse.squeeze(0)) if return_lse else out
 

@@ -53,6 +53,12 @@ ATTENTION_TILES: dict[str, dict[str, dict[str, Tiles]]] = {
         "ieee": IEEE,
     },
 }
+# In Gluon, on Hopper GPUs, for heads of exactly these widths: how many groups of 64 queries a program has forward, which take
+# turns at the tensor cores, and how many queries a program meets at a time backward.
+GLUON_NAMES = ("GROUPS", "BLOCK_N", "STAGES", "TURNS")
+GLUON_FORWARD_TILES: dict[int, tuple] = {64: (3, 128, 2, True), 128: (2, 128, 2, True), 256: (2, 64, 2, True)}
+GLUON_BACKWARD_NAMES = ("BLOCK_M", "STAGES")
+GLUON_BACKWARD_TILES: dict[int, tuple] = {64: (64, 2), 128: (64, 2)}
 # Where a few queries share many keys; BLOCK_M is the least that holds them, up to this.
 SPLIT_TILES: dict[str, Tiles] = {
     "half": {64: (64, 128, 4, 3), 128: (64, 64, 4, 3), 256: (64, 32, 4, 2)},

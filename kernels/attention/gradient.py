@@ -25,10 +25,10 @@ class AttentionGradient(torch.autograd.Function):
 
 class Attention(torch.autograd.Function):
     @staticmethod
-    def forward(ctx, q, k, v, q_starts, k_starts, mask, scale):
+    def forward(ctx, q, k, v, q_starts, k_starts, mask, scale, deterministic):
         out, lse = attention_forward(q, k, v, q_starts, k_starts, mask, scale)
         ctx.save_for_backward(q, k, v, out, lse, q_starts, k_starts)
-        ctx.mask, ctx.scale = mask, scale
+        ctx.mask, ctx.scale, ctx.deterministic = mask, scale, deterministic
         ctx.set_materialize_grads(False)
         return out, lse
 
@@ -36,9 +36,9 @@ class Attention(torch.autograd.Function):
     def backward(ctx, dout, dlse):
         q, k, v, out, lse, q_starts, k_starts = ctx.saved_tensors
         dout = torch.zeros_like(out) if dout is None else dout
-        arguments = (q, k, v, out, lse, dout, dlse, q_starts, k_starts, ctx.mask, ctx.scale)
+        arguments = (q, k, v, out, lse, dout, dlse, q_starts, k_starts, ctx.mask, ctx.scale, ctx.deterministic)
         gradients = AttentionGradient.apply(*arguments) if torch.is_grad_enabled() else attention_backward(*arguments)
-        return *gradients, None, None, None, None
+        return *gradients, None, None, None, None, None
 
 
 def positive_scale(q: torch.Tensor, scale: float | None) -> tuple[torch.Tensor, float | None]:
@@ -56,9 +56,11 @@ def attention_apply(
     k_starts: torch.Tensor | None,
     mask: AttentionMask,
     scale: float | None,
+    deterministic: bool,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """The output and the log-sum-exp, differentiable where that is wanted."""
     q, scale = positive_scale(q, scale)
     if torch.is_grad_enabled() and (q.requires_grad or k.requires_grad or v.requires_grad):
-        return Attention.apply(q, k, v, q_starts, k_starts, mask, scale)
+        deterministic = deterministic or torch.are_deterministic_algorithms_enabled()
+        return Attention.apply(q, k, v, q_starts, k_starts, mask, scale, deterministic)
     return attention_forward(q, k, v, q_starts, k_starts, mask, scale)

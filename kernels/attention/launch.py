@@ -13,6 +13,8 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels.attention.backward import LOG2_E, attention_delta_kernel, attention_keys_kernel, attention_queries_kernel
 from kernels.attention.forward import attention_forward_kernel
+from kernels.attention.gluon import launch_gluon_forward
+from kernels.attention.gluon_backward import launch_finish, launch_gluon_keys, launch_prepare
 from kernels.attention.plan import AttentionPlan, attention_plan
 from kernels.attention.split import attention_join_kernel, attention_split_kernel
 from kernels.common.arguments import INTERPRETED, on_device_of
@@ -135,6 +137,10 @@ def attention_forward(
     with on_device_of(q):
         if plan.parts:
             launch_split(q, k, v, out, lse, mask, scale, plan)
+        elif plan.gluon_forward and describable(q, k, v, out):
+            window, _ = constants_of(q, mask, q.shape[2], k.shape[2])
+            powers = attention_scale(q, scale) * LOG2_E.value
+            launch_gluon_forward(q, k, v, out, lse, window, mask, powers, plan.gluon_forward, strides_of)
         else:
             launch_forward(q, k, v, out, lse, q_starts, k_starts, mask, scale, plan.forward)
     return out, lse
@@ -182,8 +188,9 @@ def attention_backward(
     k_starts: torch.Tensor | None,
     mask: AttentionMask,
     scale: float | None,
+    deterministic: bool = False,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """The gradients of queries, keys and values."""
+    """The gradients of queries, keys and values, to the last bit the same every time where they are to be `deterministic`."""
     q, k, v, out, dout = (side_by_side(x) for x in (q, k, v, out, dout))
     dq, dk, dv = (empty_rows_like(x) for x in (q, k, v))
     if not q.numel() or not k.numel():
@@ -191,6 +198,14 @@ def attention_backward(
     plan = attention_plan(q, k, q_starts is not None)
     rest = (q_starts, k_starts, mask, scale)
     with on_device_of(q):
+        if plan.gluon_backward and not deterministic and describable(q, k, v, dout):
+            window, _ = constants_of(q, mask, q.shape[2], k.shape[2])
+            factor, dlse = attention_scale(q, scale), None if dlse is None else dlse.contiguous()
+            limit, delta, dq_sum = launch_prepare(out, lse, dout, dlse, strides_of)
+            sums = (limit, delta, dq_sum, dk, dv)
+            launch_gluon_keys(q, k, v, dout, *sums, window, mask, factor, plan.gluon_backward, strides_of)
+            launch_finish(dq_sum, dq, factor, strides_of)
+            return dq, dk, dv
         limit, delta = launch_delta(out, lse, dout, None if dlse is None else dlse.contiguous())
         launch_keys(q, k, v, dout, limit, delta, dk, dv, *rest, plan.keys)
         launch_queries(q, k, v, dout, limit, delta, dq, *rest, plan.queries)

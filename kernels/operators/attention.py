@@ -9,21 +9,21 @@ from kernels.attention.launch import AttentionMask, attention_backward, attentio
 from kernels.common.arguments import check_float_tensor
 from kernels.operators.register import operator
 
-MASK = "int left, int right, bool lower_right, float? scale"
+MASK = "int left, int right, bool lower_right, float? scale, bool deterministic"
 
 
-def run_attention(q, k, v, q_starts, k_starts, left, right, lower_right, scale):
+def run_attention(q, k, v, q_starts, k_starts, left, right, lower_right, scale, deterministic):
     return attention_forward(q, k, v, q_starts, k_starts, AttentionMask(left, right, lower_right), scale)
 
 
-def fake_attention(q, k, v, q_starts, k_starts, left, right, lower_right, scale):
+def fake_attention(q, k, v, q_starts, k_starts, left, right, lower_right, scale, deterministic):
     check_float_tensor("q", q)
     return empty_rows_like(side_by_side(q)), q.new_empty(q.shape[:3], dtype=torch.float32)
 
 
-def run_attention_backward(q, k, v, out, lse, dout, dlse, q_starts, k_starts, left, right, lower_right, scale):
+def run_attention_backward(q, k, v, out, lse, dout, dlse, q_starts, k_starts, left, right, lower_right, scale, deterministic):
     mask = AttentionMask(left, right, lower_right)
-    return attention_backward(q, k, v, out, lse, dout, dlse, q_starts, k_starts, mask, scale)
+    return attention_backward(q, k, v, out, lse, dout, dlse, q_starts, k_starts, mask, scale, deterministic)
 
 
 def fake_attention_backward(q, k, v, *_):
@@ -51,7 +51,7 @@ def keep_attention(ctx, inputs, output) -> None:
 def backward_attention(ctx, dout, dlse):
     q, k, v, out, lse, q_starts, k_starts = ctx.saved_tensors
     gradients = attention_backward_operator(q, k, v, out, lse, dout, dlse, q_starts, k_starts, *ctx.mask)
-    return *gradients, None, None, None, None, None, None
+    return *gradients, None, None, None, None, None, None, None
 
 
 attention_operator = operator(
@@ -68,7 +68,8 @@ def attention_call(q, k, v, starts, mask, scale, deterministic, return_lse):
     check_flag("deterministic", deterministic)
     check_flag("return_lse", return_lse)
     q, scale = positive_scale(q, scale)
-    return attention_operator(q, k, v, *starts, *mask, scale)
+    deterministic = deterministic or torch.are_deterministic_algorithms_enabled()
+    return attention_operator(q, k, v, *starts, *mask, scale, deterministic)
 
 
 def attention_in_graph(

@@ -39,7 +39,9 @@ PAGES: dict[str, list[str]] = {
     ],
     "attention": [
         "attention", "attention_causal", "attention_gqa", "attention_window", "attention_documents", "attention_decode",
-        "attention_ladder", "attention_ladder_causal", "attention_backward_ladder", "attention_decode_ladder",
+        "attention_ladder", "attention_ladder_causal", "attention_gluon", "attention_gluon_causal",
+        "attention_backward_ladder", "attention_decode_ladder",
+        "attention_gluon_backward", "attention_gluon_backward_causal",
         "flex_causal", "flex_window", "flex_documents", "flex_alibi", "flex_soft_cap",
     ],
     "fusing": [

@@ -60,7 +60,8 @@ def entries(kind: str, name: str, code: Code | None = None) -> list[str]:
             around = [path for path in (f"{TESTS}/conftest.py", AROUND_TESTS) if ((code or Code()).root / path).exists()]
             return [f"{TESTS}/{name}.py", *spoken_for, *around]
         case "mutants":
-            return [f"{PACKAGE}:{name}", *tests_of(name, code), AROUND_TESTS, MUTATOR]
+            kernels = gluon_files(name, code) or [f"{PACKAGE}:{name}"]
+            return [*kernels, *tests_of(name, code), AROUND_TESTS, MUTATOR]
         case "runtime":
             root = (code or Code()).root
             files = sorted(path for pattern in RUNTIME for path in root.glob(pattern) if path.name not in NOT_IN_THE_PAGE)
@@ -117,6 +118,14 @@ def tests_of(function: str, code: Code | None = None) -> list[str]:
     imported = re.compile(rf"^from kernels[\w.]* import .*\b{function}\b", re.MULTILINE)
     files = [own] if own.exists() else [file for file in sorted(folder.glob("test_*.py")) if imported.search(file.read_text())]
     return [file.relative_to(code.root).as_posix() for file in files if file.stem not in ("test_compiles", "test_public")]
+
+
+def gluon_files(name: str, code: Code | None = None) -> list[str]:
+    """The kernels in Gluon that tests of this name run, as matmul_gluon; none, if the name is an operation's."""
+    root = (code or Code()).root
+    operation, is_gluon, _ = name.partition("_gluon")
+    files = sorted((root / "kernels" / operation).glob("gluon*.py")) if is_gluon else []
+    return [path.relative_to(root).as_posix() for path in files]
 
 
 def recorded_runs() -> list[str]:

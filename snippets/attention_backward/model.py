@@ -96,7 +96,7 @@ def plain(q, k, v, is_causal):
         return torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=is_causal)
 
 
-torch.use_deterministic_algorithms(True)  # of PyTorch's own; kernels.attention is so by itself
+torch.use_deterministic_algorithms(True)  # of PyTorch's own, and of kernels.attention
 torch.utils.deterministic.fill_uninitialized_memory = False
 in_graphs = operator_in_graph(attention, attention_in_graph)  # what `kernels.attention` is
 trainings = {

@@ -314,7 +314,7 @@ def test_scores_that_grow_from_part_to_part(device, monkeypatch):
 def test_the_plan_splits_what_is_worth_it(device):
     def parts(heads, k_heads, length, k_length, packed=False, batches=1):
         rows = heads // k_heads * length
-        return choose_attention_plan("sm_90", 132, "half", 128, batches * k_heads, rows, k_length, packed).parts
+        return choose_attention_plan("sm_90", 132, "half", 128, batches * k_heads, rows, length, k_length, packed).parts
 
     assert parts(32, 8, 1, 4096) == 16 and parts(32, 8, 1, 65536) == 33 and parts(32, 8, 16, 65536) == 33
     assert parts(32, 8, 1, 8192, batches=64) == 1

@@ -19,7 +19,7 @@ def wanted(machine: str) -> Wanted:
     """Every record that a machine should have."""
     work = {item.name: (item.kind, item.short) for item in everything(machine == "cpu")}
     if machine != "cpu":
-        return work
+        return work | {f"mutants/{module}": ("mutants", module) for module in mutate.GLUON}
     work |= {f"matrix/{part}": ("matrix", part) for part in matrix.kept()}
     work |= {f"messages/{name}": ("messages", name) for name in errors.names()}
     work |= {"runtime/programs": ("runtime", "programs")}
@@ -34,7 +34,9 @@ def command(machine: str, name: str) -> str:
     if name.startswith("runtime/"):
         return "make runtime, and python runtime/measure.py --stale"
     if name.startswith("mutants/"):
-        return f"python scripts/mutate.py {name.partition('/')[2]}"
+        module = name.partition("/")[2]
+        given = f"--gluon 60 {module} on a Hopper GPU" if module in mutate.GLUON else module
+        return f"python scripts/mutate.py {given}"
     if machine == "cpu":
         return f"python scripts/bake.py --cpu --only '{name}'"
     return f"python scripts/bake.py --only '{name}' on a CUDA machine ({machine})"

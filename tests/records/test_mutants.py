@@ -8,6 +8,8 @@ import pytest
 from scripts import matrix, mutate
 from scripts.mutation.mutants import mutants
 from scripts.provenance import records, sources
+from scripts.provenance.environment import primary_machine
+from tests.records.freshness import command, waiting
 
 KERNEL = '''
 import triton
@@ -159,6 +161,21 @@ def test_the_tests_catch_enough():
     total = mutate.together()
     caught, same, equivalent, gap = (total[key] for key in ("caught", "same", "equivalent", "gap"))
     assert caught >= 0.95 * (caught + gap) and equivalent <= 0.05 * (caught + equivalent + gap) and same > 0
+
+
+@pytest.mark.parametrize("module", mutate.GLUON)
+def test_kernels_in_gluon_have_a_score_of_the_gpu(module):
+    """Of as many changes as a lot drew: enough are noticed, and the lot is the code's own."""
+    name = f"{primary_machine()}/mutants/{module}"
+    if name in waiting():
+        return
+    found = records.read(records.record_path(primary_machine(), "mutants", module))
+    assert sources.is_fresh(found), f"older than its code: renew it with {command(primary_machine(), f'mutants/{module}')}"
+    names = {name for name, _ in found["caught"]} | {left["name"] for left in found["left"]}
+    assert names == {mutant.name for _, mutant in mutate.drawn(module, len(names))}
+    assert found["all"] == len(mutate.of_module(module)) and len(names) >= 40
+    caught, equivalent, gap = (found["total"].get(key, 0) for key in ("caught", "equivalent", "gap"))
+    assert caught >= 0.95 * (caught + gap) and equivalent <= 0.05 * (caught + equivalent + gap)
 
 
 def test_every_operation_has_a_score():

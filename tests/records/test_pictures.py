@@ -23,7 +23,7 @@ Change = Callable[[dict[str, Any]], Any]
 
 @functools.cache
 def record(source: str) -> dict[str, Any]:
-    return records.read(records.BAKED / "cpu" / f"{source}.json")
+    return records.read(charts.picture_record(source))
 
 
 @functools.cache
@@ -40,7 +40,7 @@ def picture(drawing: dict[str, Any], variant: str) -> str:
     return re.sub(r"<desc.*?</desc>", "", drawing[variant], flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("name", PICTURES)
+@pytest.mark.parametrize("name", charts.drawable())
 def test_a_picture_can_stand_in_a_page(name):
     sidecar = drawn(name)["sidecar"]
     assert json.loads(json.dumps(sidecar)) == sidecar and all(len(row) == len(sidecar["columns"]) for row in sidecar["rows"])

@@ -10,7 +10,9 @@ from scripts.provenance import records
 from scripts.provenance.environment import primary_machine
 
 WATCHED = ("trust/odd_rows", "trust/odd_shapes", "trust/odd_products", "trust/odd_attention")
-GLUON = "matmul_gluon_kernel"
+GLUON = {"matmul_gluon_kernel", "attention_gluon_kernel", "attention_gluon_backward_kernel"}
+PARTING = [("odd_gluon", "matmul/gluon"), ("odd_attention_gluon", "attention/gluon")]
+PARTING += [("odd_attention_gluon", "attention/gluon_backward")]
 TOOLS = ("memcheck", "racecheck", "initcheck", "synccheck")
 
 
@@ -34,27 +36,32 @@ def test_nothing_is_found_in_the_library(name, tool):
 
 
 def test_every_kernel_of_the_library_was_watched():
-    launched = {line for name in WATCHED for line in record(name)["output"] if line.endswith("_kernel")}
+    watched = (*WATCHED, "trust/odd_attention_gluon")
+    launched = {line for name in watched for line in record(name)["output"] if line.endswith("_kernel")} - GLUON
     library = [specimen for specimen in SPECIMENS if specimen.path.startswith("kernels/")]
     assert launched == {specimen.function for specimen in library}
 
 
 @pytest.mark.parametrize("tool", ["memcheck", "initcheck", "synccheck"])
-def test_nothing_is_found_in_the_kernel_in_gluon(tool):
-    assert errors("trust/odd_gluon")[tool] == 0
+@pytest.mark.parametrize("name", ["trust/odd_gluon", "trust/odd_attention_gluon"])
+def test_nothing_is_found_in_the_kernels_in_gluon(name, tool):
+    assert errors(name)[tool] == 0
 
 
-def test_racecheck_names_only_the_line_where_warps_are_parted():
+@pytest.mark.parametrize(("name", "path"), PARTING)
+def test_racecheck_names_only_the_line_where_warps_are_parted(name, path):
     """As it does in a kernel whose warps share nothing, where a barrier stands between the two accesses."""
-    path = records.ROOT / "kernels/matmul/gluon.py"
-    kernel = next(node for node in ast.parse(path.read_text("utf-8")).body if getattr(node, "name", "") == GLUON)
-    found = {entry["tool"]: entry["output"] for entry in record("trust/odd_gluon")["sanitizers"]}["racecheck"]
+    kernels = ast.parse((records.ROOT / f"kernels/{path}.py").read_text("utf-8")).body
+    kernel = next(node for node in kernels if isinstance(node, ast.FunctionDef) and "warp_specialize(" in ast.unparse(node))
+    found = {entry["tool"]: entry["output"] for entry in record(f"trust/{name}")["sanitizers"]}["racecheck"]
     named = [re.search(r"at (\w+)\S* in \w+\.py:(\d+)", line) for line in found if "access at" in line]
-    assert named and all(match and match[1] == GLUON for match in named)
-    lines = sorted({int(match[2]) for match in named if match})
-    parting = next(node.lineno for node in kernel.body if "warp_specialize" in ast.unparse(node))
-    # The kernel's own line and that one, in whichever file it stood when it ran.
-    assert len(lines) == 1 or [line - lines[0] for line in lines] == [0, parting - kernel.lineno]
+    assert named and all(named) and {match[1] for match in named if match} <= GLUON
+    lines = {int(match[2]) for match in named if match and match[1] == kernel.name}
+    # The kernel's own line and where it parts its warps, in whichever file it stood when it ran.
+    calls = [node for node in ast.walk(kernel) if isinstance(node, ast.Call)]
+    places = {0} | {call.lineno - kernel.lineno for call in calls if ast.unparse(call.func) == "gl.warp_specialize"}
+    assert len(places) > 1 and lines
+    assert any(all(line - shift in places for line in lines) for shift in {line - place for line in lines for place in places})
     assert errors("trust/parted")["racecheck"] > 0
     assert record("trust/parted")["output"][-1].startswith("barrier.sync")
 

@@ -1,6 +1,7 @@
 """Pictures that explain: drawn from recorded runs and compiled kernels. `PICTURES` maps a name to its function and its records.
 
-A record is named by its path below docs/baked/cpu, such as `traces/memory/strided`. A new module is found by itself.
+A record is named by its path below docs/baked/cpu, such as `traces/memory/strided`; or, of a program that only a GPU runs, by
+`gpu/` and the program's name. Without its record a picture is not drawn. A new module is found by itself.
 """
 
 import importlib
