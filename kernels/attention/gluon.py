@@ -18,11 +18,9 @@ from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDes
 
 from kernels.attention.tiles import attention_limits, attention_open, attention_range
 from kernels.common.sizes import cdiv
+from kernels.common.tile_copies import load_tile, store_tile
 
-# Triton 3.9 has new names for the two.
-load_tile = getattr(tma, "async_load", None) or tma.async_copy_global_to_shared
-store_tile = getattr(tma, "async_store", None) or tma.async_copy_shared_to_global
-ROWS = gl.constexpr(64)  # of a group
+GROUP_ROWS = gl.constexpr(64)  # of a group
 # Heads whose keys and values have so many bytes together are walked over at the same time.
 CACHED_BYTES = 16 * 2**20
 
@@ -62,7 +60,7 @@ def attention_gluon_load(
     q_pages, k_ring, v_ring = pages
     q_full, q_empty, k_full, k_empty, v_full, v_empty, _ = barriers
     n_outer, n_heads, group, q_length, k_length, low, high, together = sizes
-    BLOCK_M: gl.constexpr = GROUPS * ROWS
+    BLOCK_M: gl.constexpr = GROUPS * GROUP_ROWS
     step, phase = 0, 0
     for work in range(gl.program_id(0), n_outer * gl.cdiv(q_length, BLOCK_M), gl.num_programs(0)):
         batch, head, first = attention_piece(work, n_outer, n_heads, q_length, together, BLOCK_M, HAS_RIGHT)
@@ -71,7 +69,7 @@ def attention_gluon_load(
         for g in gl.static_range(GROUPS):
             mbarrier.wait(q_empty.index(g), 1 - phase)  # the first round passes at once
             mbarrier.expect(q_full.index(g), q_desc.block_type.nbytes)
-            load_tile(q_desc, [batch, head, first + g * ROWS, 0], q_full.index(g), q_pages.index(g))
+            load_tile(q_desc, [batch, head, first + g * GROUP_ROWS, 0], q_full.index(g), q_pages.index(g))
         for i in range(end - begin):
             start = attention_order(i, end - begin, begin, plain_begin, plain_end, end) * BLOCK_N
             stage, parity = step % STAGES, (step // STAGES + 1) & 1
@@ -115,7 +113,7 @@ def attention_gluon_walk(
     s_layout: gl.constexpr = rows.type.layout.parent
     out_layout: gl.constexpr = out.type.layout
     p_layout: gl.constexpr = gl.DotOperandLayout(0, out_layout, 2)
-    none, rows_down = gl.zeros([ROWS, BLOCK_N], gl.float32, s_layout), gl.expand_dims(rows, 1)
+    none, rows_down = gl.zeros([GROUP_ROWS, BLOCK_N], gl.float32, s_layout), gl.expand_dims(rows, 1)
     for i in range(i_begin, i_end):
         stage, before, parity = (step + 1) % STAGES, step % STAGES, (step + 1) // STAGES & 1
         mbarrier.wait(k_full.index(stage), parity)
@@ -157,22 +155,22 @@ def attention_gluon_compute(
     q_full, q_empty, k_full, k_empty, v_full, v_empty, _ = barriers
     n_outer, n_heads, group, q_length, k_length, low, high, together = sizes
     WIDTH: gl.constexpr = q_desc.block_type.shape[3]
-    BLOCK_M: gl.constexpr = GROUPS * ROWS
+    BLOCK_M: gl.constexpr = GROUPS * GROUP_ROWS
     s_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, BLOCK_N, 16])
     out_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, WIDTH, 16])
     p_layout: gl.constexpr = gl.DotOperandLayout(0, out_layout, 2)
-    none = gl.zeros([ROWS, BLOCK_N], gl.float32, s_layout)
+    none = gl.zeros([GROUP_ROWS, BLOCK_N], gl.float32, s_layout)
     step, turn, phase = 0, 0, 0
     for work in range(gl.program_id(0), n_outer * gl.cdiv(q_length, BLOCK_M), gl.num_programs(0)):
         batch, head, first = attention_piece(work, n_outer, n_heads, q_length, together, BLOCK_M, HAS_RIGHT)
         last = gl.minimum(first + BLOCK_M, q_length) - 1
         begin, plain_begin, plain_end, end = attention_range(first, last, k_length, low, high, HAS_LEFT, HAS_RIGHT, BLOCK_N)
-        rows = first + g * ROWS + gl.arange(0, ROWS, gl.SliceLayout(1, s_layout))
+        rows = first + g * GROUP_ROWS + gl.arange(0, GROUP_ROWS, gl.SliceLayout(1, s_layout))
         rows_down = gl.expand_dims(rows, 1)
-        peak = gl.full([ROWS], -float("inf"), gl.float32, gl.SliceLayout(1, s_layout))
-        total = gl.zeros([ROWS], gl.float32, gl.SliceLayout(1, s_layout))
-        out = gl.zeros([ROWS, WIDTH], gl.float32, out_layout)
-        q = q_pages.index(g).reshape([ROWS, WIDTH])
+        peak = gl.full([GROUP_ROWS], -float("inf"), gl.float32, gl.SliceLayout(1, s_layout))
+        total = gl.zeros([GROUP_ROWS], gl.float32, gl.SliceLayout(1, s_layout))
+        out = gl.zeros([GROUP_ROWS, WIDTH], gl.float32, out_layout)
+        q = q_pages.index(g).reshape([GROUP_ROWS, WIDTH])
         mbarrier.wait(q_full.index(g), phase)
         if end > begin:
             n, n_masked = end - begin, end - begin - (plain_end - plain_begin)
@@ -209,9 +207,9 @@ def attention_gluon_compute(
         total = gl.where(total == 0.0, 1.0, total)
         out = out * gl.expand_dims(gl.convert_layout(1.0 / total, gl.SliceLayout(1, out_layout)), 1)
         page = q_pages.index(g)
-        page.reshape([ROWS, WIDTH]).store(out.to(out_desc.dtype))
+        page.reshape([GROUP_ROWS, WIDTH]).store(out.to(out_desc.dtype))
         fence_async_shared()
-        store_tile(out_desc, [batch, head, first + g * ROWS, 0], page)
+        store_tile(out_desc, [batch, head, first + g * GROUP_ROWS, 0], page)
         lse = (peak + gl.log2(total)) * 0.6931471805599453
         gl.store(lse_ptr + (batch * n_heads + head).to(gl.int64) * q_length + rows, lse, mask=rows < q_length)
         tma.store_wait(0)

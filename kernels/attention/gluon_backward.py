@@ -20,11 +20,12 @@ from triton.experimental.gluon.language._core import builtin
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
-from kernels.attention.gluon import ROWS, attention_piece, gluon_described, heads_together, load_tile
+from kernels.attention.gluon import GROUP_ROWS, attention_piece, gluon_described, heads_together
 from kernels.attention.tiles import attention_limits, attention_open, attention_range
 from kernels.common.sizes import cdiv
+from kernels.common.tile_copies import load_tile
 
-GROUPS = gl.constexpr(2)  # of four warps, each of which owns as many keys as ROWS says
+KEY_GROUPS = gl.constexpr(2)  # of four warps, each of which owns as many keys as GROUP_ROWS says
 
 
 @builtin
@@ -39,10 +40,10 @@ def add_tile(tensor_desc, coord, src, _semantic=None):
 def attention_keys_walk(first, sizes, HAS_LEFT: gl.constexpr, HAS_RIGHT: gl.constexpr, BLOCK_M: gl.constexpr):
     """The tiles of queries that keys from `first` on meet; all need a mask where some of the keys are none."""
     _, _, _, q_length, k_length, low, high, _ = sizes
-    last = gl.minimum(first + GROUPS * ROWS, k_length) - 1
+    last = gl.minimum(first + KEY_GROUPS * GROUP_ROWS, k_length) - 1
     # Seen from a key, queries lie from -high to -low.
     begin, plain_begin, plain_end, end = attention_range(first, last, q_length, -high, -low, HAS_RIGHT, HAS_LEFT, BLOCK_M)
-    plain_begin = gl.where(first + GROUPS * ROWS > k_length, plain_end, plain_begin)
+    plain_begin = gl.where(first + KEY_GROUPS * GROUP_ROWS > k_length, plain_end, plain_begin)
     return begin, plain_begin, plain_end, end
 
 
@@ -66,7 +67,7 @@ def attention_keys_load(
     kv_full, q_full, q_empty, dout_full, dout_empty, _, _ = barriers
     n_outer, n_heads, group, q_length, k_length, _, _, together = sizes
     batch, k_head, first = attention_piece(
-        gl.program_id(0), n_outer, n_heads // group, k_length, together, GROUPS * ROWS, False
+        gl.program_id(0), n_outer, n_heads // group, k_length, together, KEY_GROUPS * GROUP_ROWS, False
     )
     begin, plain_begin, plain_end, end = attention_keys_walk(first, sizes, HAS_LEFT, HAS_RIGHT, BLOCK_M)
     mbarrier.expect(kv_full, k_desc.block_type.nbytes + v_desc.block_type.nbytes)
@@ -103,11 +104,11 @@ def attention_keys_steps(
     begin, plain_begin, plain_end, end = walk
     batch, head = place
     WIDTH: gl.constexpr = dk.shape[1]
-    HALF: gl.constexpr = WIDTH // GROUPS
+    HALF: gl.constexpr = WIDTH // KEY_GROUPS
     s_layout: gl.constexpr = keys.type.layout.parent
     dq_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, HALF, 16])
     p_layout: gl.constexpr = gl.DotOperandLayout(0, dk.type.layout, 2)
-    none, no_dq = gl.zeros([ROWS, BLOCK_M], gl.float32, s_layout), gl.zeros([BLOCK_M, HALF], gl.float32, dq_layout)
+    none, no_dq = gl.zeros([GROUP_ROWS, BLOCK_M], gl.float32, s_layout), gl.zeros([BLOCK_M, HALF], gl.float32, dq_layout)
     dq_page = dq_pages.index(g)
     for i in range(i_begin, i_end):
         start = attention_keys_order(i, begin, plain_begin, plain_end, end) * BLOCK_M
@@ -130,10 +131,10 @@ def attention_keys_steps(
         dv = warpgroup_mma(gl.convert_layout(p.to(q.dtype), p_layout), dout, dv, is_async=True)
         ds = (p * (dp - gl.expand_dims(delta, 0))).to(q.dtype)
         mbarrier.wait(ds_empty.index(step % 2), (step // 2 + 1) & 1)
-        ds_page.slice(g * ROWS, ROWS, 0).store(ds)
+        ds_page.slice(g * GROUP_ROWS, GROUP_ROWS, 0).store(ds)
         fence_async_shared()
         mbarrier.arrive(ds_full.index(step % 2))
-        dk = warpgroup_mma(ds_page.slice(g * ROWS, ROWS, 0), q, dk, is_async=True)
+        dk = warpgroup_mma(ds_page.slice(g * GROUP_ROWS, GROUP_ROWS, 0), q, dk, is_async=True)
         mbarrier.wait(ds_full.index(step % 2), step // 2 & 1)  # of both groups
         dq = warpgroup_mma(ds_page.permute((1, 0)), k_half, no_dq, use_acc=False, is_async=True)
         dv, dk = warpgroup_mma_wait(1, (dv, dk))
@@ -163,17 +164,18 @@ def attention_keys_compute(
     n_outer, n_heads, group, q_length, k_length, _, _, together = sizes
     dk_batch_stride, dk_head_stride, dk_row_stride, dv_batch_stride, dv_head_stride, dv_row_stride = strides
     WIDTH: gl.constexpr = q_desc.block_type.shape[3]
-    HALF: gl.constexpr = WIDTH // GROUPS
+    HALF: gl.constexpr = WIDTH // KEY_GROUPS
     s_layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, BLOCK_M, 16])
     layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, WIDTH, 16])
     batch, k_head, first = attention_piece(
-        gl.program_id(0), n_outer, n_heads // group, k_length, together, GROUPS * ROWS, False
+        gl.program_id(0), n_outer, n_heads // group, k_length, together, KEY_GROUPS * GROUP_ROWS, False
     )
     begin, plain_begin, plain_end, end = attention_keys_walk(first, sizes, HAS_LEFT, HAS_RIGHT, BLOCK_M)
-    keys = first + g * ROWS + gl.arange(0, ROWS, gl.SliceLayout(1, s_layout))
-    dk, dv = gl.zeros([ROWS, WIDTH], gl.float32, layout), gl.zeros([ROWS, WIDTH], gl.float32, layout)
-    k_all, v_all = k_page.reshape([GROUPS * ROWS, WIDTH]), v_page.reshape([GROUPS * ROWS, WIDTH])
-    k, v, k_half = k_all.slice(g * ROWS, ROWS, 0), v_all.slice(g * ROWS, ROWS, 0), k_all.slice(g * HALF, HALF, 1)
+    keys = first + g * GROUP_ROWS + gl.arange(0, GROUP_ROWS, gl.SliceLayout(1, s_layout))
+    dk, dv = gl.zeros([GROUP_ROWS, WIDTH], gl.float32, layout), gl.zeros([GROUP_ROWS, WIDTH], gl.float32, layout)
+    k_all, v_all = k_page.reshape([KEY_GROUPS * GROUP_ROWS, WIDTH]), v_page.reshape([KEY_GROUPS * GROUP_ROWS, WIDTH])
+    k, v = k_all.slice(g * GROUP_ROWS, GROUP_ROWS, 0), v_all.slice(g * GROUP_ROWS, GROUP_ROWS, 0)
+    k_half = k_all.slice(g * HALF, HALF, 1)
     mbarrier.wait(kv_full, 0)
     step = 0
     n, n_plain, walk = end - begin, plain_end - plain_begin, (begin, plain_begin, plain_end, end)
@@ -188,7 +190,7 @@ def attention_keys_compute(
             BLOCK_M, STAGES, True, HAS_LEFT, HAS_RIGHT,
         )
     tma.store_wait(0)
-    rows = first + g * ROWS + gl.arange(0, ROWS, gl.SliceLayout(1, layout))
+    rows = first + g * GROUP_ROWS + gl.arange(0, GROUP_ROWS, gl.SliceLayout(1, layout))
     columns = gl.expand_dims(gl.arange(0, WIDTH, gl.SliceLayout(0, layout)), 0)
     mask = gl.expand_dims(rows < k_length, 1)
     far = gl.expand_dims(rows.to(gl.int64), 1)
@@ -215,9 +217,9 @@ def attention_gluon_backward_kernel(
     dout_ring = gl.allocate_shared_memory(dout_desc.dtype, [STAGES] + dout_desc.block_type.shape, dout_desc.layout)
     limit_ring = gl.allocate_shared_memory(gl.float32, [STAGES] + limit_desc.block_type.shape, limit_desc.layout)
     delta_ring = gl.allocate_shared_memory(gl.float32, [STAGES] + limit_desc.block_type.shape, limit_desc.layout)
-    ds_layout: gl.constexpr = gl.NVMMASharedLayout.get_default_for([GROUPS * ROWS, BLOCK_M], gl.bfloat16)
-    ds_pages = gl.allocate_shared_memory(q_desc.dtype, [2, GROUPS * ROWS, BLOCK_M], ds_layout)
-    dq_pages = gl.allocate_shared_memory(gl.float32, [GROUPS] + dq_desc.block_type.shape, dq_desc.layout)
+    ds_layout: gl.constexpr = gl.NVMMASharedLayout.get_default_for([KEY_GROUPS * GROUP_ROWS, BLOCK_M], gl.bfloat16)
+    ds_pages = gl.allocate_shared_memory(q_desc.dtype, [2, KEY_GROUPS * GROUP_ROWS, BLOCK_M], ds_layout)
+    dq_pages = gl.allocate_shared_memory(gl.float32, [KEY_GROUPS] + dq_desc.block_type.shape, dq_desc.layout)
     kv_full = gl.allocate_shared_memory(gl.int64, [1], mbarrier.MBarrierLayout())
     ds_full = gl.allocate_shared_memory(gl.int64, [2, 1], mbarrier.MBarrierLayout())
     ds_empty = gl.allocate_shared_memory(gl.int64, [2, 1], mbarrier.MBarrierLayout())
@@ -227,13 +229,13 @@ def attention_gluon_backward_kernel(
     dout_empty = gl.allocate_shared_memory(gl.int64, [STAGES, 1], mbarrier.MBarrierLayout())
     mbarrier.init(kv_full, count=1)
     for page in gl.static_range(2):
-        mbarrier.init(ds_full.index(page), count=GROUPS)
-        mbarrier.init(ds_empty.index(page), count=GROUPS)
+        mbarrier.init(ds_full.index(page), count=KEY_GROUPS)
+        mbarrier.init(ds_empty.index(page), count=KEY_GROUPS)
     for stage in gl.static_range(STAGES):
         mbarrier.init(q_full.index(stage), count=1)
         mbarrier.init(dout_full.index(stage), count=1)
-        mbarrier.init(q_empty.index(stage), count=GROUPS)
-        mbarrier.init(dout_empty.index(stage), count=GROUPS)
+        mbarrier.init(q_empty.index(stage), count=KEY_GROUPS)
+        mbarrier.init(dout_empty.index(stage), count=KEY_GROUPS)
     low, high = attention_limits(left, right, q_length, k_length, LOWER_RIGHT)
     descriptors = (q_desc, k_desc, v_desc, dout_desc, dq_desc, limit_desc, delta_desc)
     pages = (k_page, v_page, q_ring, dout_ring, limit_ring, delta_ring, ds_pages, dq_pages)

@@ -16,11 +16,9 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
+from kernels.common.tile_copies import load_tile, store_tile
 from kernels.matmul.epilogue import Epilogue, Launch, descriptor_factory, matmul_activated, matmul_tile
 
-# Triton 3.9 has new names for the two.
-load_tile = getattr(tma, "async_load", None) or tma.async_copy_global_to_shared
-store_tile = getattr(tma, "async_store", None) or tma.async_copy_shared_to_global
 GROUPS = gl.constexpr(3)
 ROWS = gl.constexpr(64)  # of a group, and the sides of what it loads of a and stores of c
 

@@ -17,7 +17,7 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
-from kernels.attention.gluon import load_tile, store_tile
+from kernels.common.tile_copies import load_tile, store_tile
 
 QUERIES = gl.constexpr(64)  # of a group
 KEYS = gl.constexpr(128)  # of a tile: as many as both groups have queries

@@ -12,7 +12,7 @@ from triton.experimental import gluon
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import mbarrier, warpgroup_mma, warpgroup_mma_wait
 
-from kernels.attention.gluon import load_tile
+from kernels.common.tile_copies import load_tile
 from snippets.attention_gluon.groups import (
     HEAD,
     KEYS,

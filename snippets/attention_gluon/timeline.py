@@ -14,7 +14,7 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import mbarrier, warpgroup_mma, warpgroup_mma_wait
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
-from kernels.attention.gluon import load_tile
+from kernels.common.tile_copies import load_tile
 # --8<-- [end:imports]
 
 from kernels.tools.benchmark import alternate, keep, quantiles

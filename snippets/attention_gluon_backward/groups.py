@@ -16,7 +16,7 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, warpgroup_mma
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
-from kernels.attention.gluon import load_tile
+from kernels.common.tile_copies import load_tile
 from kernels.attention.gluon_backward import launch_finish, launch_prepare
 from kernels.attention.launch import strides_of
 # --8<-- [end:imports]

@@ -65,7 +65,8 @@ def expected_64(q, k, v, dout, dlse, options):
     rows, columns, head = q.shape[2], k.shape[2], q.shape[3]
     plain = {name: value for name, value in options.items() if name not in ("return_lse", "enable_gqa")}
     rounding = 0.0 if dtype == torch.float32 else torch.finfo(dtype).eps / 2
-    tiny = 2.0**-24 if dtype == torch.float16 else 0.0  # half the least step of weights that are subnormal
+    # Half the least step of weights that are subnormal in float16, and what a GPU's exp2 takes for zero.
+    tiny = 2.0**-24 if dtype == torch.float16 else torch.finfo(torch.float32).tiny
     # Attention to values that are the unit vectors is the matrix of weights.
     eye = torch.eye(columns, dtype=torch.float64, device=q.device).expand(*k.shape[:2], columns, columns)
     weights = attention_reference(q, k, eye, **plain)
