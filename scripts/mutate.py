@@ -68,7 +68,7 @@ GLUON = ("matmul_gluon", "attention_gluon")
 # How long the tests may take on a mutant, as a multiple of what they take without one, and in seconds beyond that.
 TIMES, SECONDS = 5, 20
 # How long one test may take on a GPU, where a group of warps may wait for another for ever, and how long all of them.
-TEST_SECONDS, LIMIT = 60, 420
+TEST_SECONDS, LIMIT = 60, 240
 NOTHING_RAN = 5  # how pytest ends then
 # What stands in the place of a test where a mutant kept the tests from their end.
 ENDED = ("no end", "the run broke off")
@@ -364,13 +364,17 @@ def drawn(module: str, count: int) -> list[tuple[str, Mutant]]:
 
 def sample_on_gpu(modules: list[str], count: int, workers: int) -> None:
     """Try some mutants of each, keep the scores. Workers are forked, so nothing may touch the GPU here before they are done."""
-    found = {module: list(outcomes(module, drawn(module, count), workers, {}, {}, LIMIT)) for module in modules}
+    found: dict[str, list[tuple[Mutant, str]]] = {module: [] for module in modules}
+    for module in modules:
+        for mutant, noticed in outcomes(module, drawn(module, count), workers, {}, {}, LIMIT):
+            found[module].append((mutant, noticed))
+            print(f"  line {mutant.line}: {mutant.name}: {noticed or 'not noticed'}", flush=True)
     here = environment(cpu=False)
     for module, tried_here in found.items():
         head = {"schema": records.SCHEMA, "kind": "mutants", "name": module, "hash": sources.digest_of("mutants", module)}
         result = score(module, tried_here, {}) | {"all": len(of_module(module))}
         records.write(records.record_path(here["machine"], "mutants", module), head | {"environment": here} | result)
-        print(f"{module}: {result['total']} of {result['all']}", *(left["name"] for left in result["left"]), sep="\n  ")
+        print(f"{module}: {result['total']} of {result['all']}")
 
 
 def kept() -> list[str]:
