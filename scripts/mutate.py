@@ -217,6 +217,18 @@ def journal(module: str) -> Path:
     return records.ROOT / "build" / "mutants" / f"{module}-{sources.digest_of('mutants', module)[:12]}.txt"
 
 
+def noted(module: str) -> dict[str, str]:
+    """What noticed each mutant that the journal knows of; empty for those that nothing noticed."""
+    path = journal(module)
+    return dict(line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()) if path.exists() else {}
+
+
+def note(module: str, mutant: Mutant, noticed: str) -> None:
+    journal(module).parent.mkdir(parents=True, exist_ok=True)
+    with open(journal(module), "a", encoding="utf-8") as file:
+        file.write(f"{mutant.name}\t{noticed}\n")
+
+
 def outcomes(
     module: str, chosen: list[tuple[str, Mutant]], workers: int, known: dict[str, str], last: dict[str, str], limit: float = 0
 ) -> Iterator[tuple[Mutant, str]]:
@@ -364,16 +376,18 @@ def drawn(module: str, count: int) -> list[tuple[str, Mutant]]:
 
 def sample_on_gpu(modules: list[str], count: int, workers: int) -> None:
     """Try some mutants of each, keep the scores. Workers are forked, so nothing may touch the GPU here before they are done."""
-    found: dict[str, list[tuple[Mutant, str]]] = {module: [] for module in modules}
     for module in modules:
-        for mutant, noticed in outcomes(module, drawn(module, count), workers, {}, {}, LIMIT):
-            found[module].append((mutant, noticed))
+        for mutant, noticed in outcomes(module, drawn(module, count), workers, noted(module), {}, LIMIT):
+            note(module, mutant, noticed)
             print(f"  line {mutant.line}: {mutant.name}: {noticed or 'not noticed'}", flush=True)
     here = environment(cpu=False)
-    for module, tried_here in found.items():
+    for module in modules:
+        known = noted(module)
+        tried_here = [(mutant, known[mutant.name]) for _, mutant in drawn(module, count)]
         head = {"schema": records.SCHEMA, "kind": "mutants", "name": module, "hash": sources.digest_of("mutants", module)}
         result = score(module, tried_here, {}) | {"all": len(of_module(module))}
         records.write(records.record_path(here["machine"], "mutants", module), head | {"environment": here} | result)
+        journal(module).unlink()
         print(f"{module}: {result['total']} of {result['all']}")
 
 
@@ -447,17 +461,15 @@ def main() -> int:
         # Modules that share their kernels and their tests, as the norms do, share the outcomes.
         began, same = time.monotonic(), (*files(module), *sources.tests_of(module))
         noticing, kept_at = tried_before.setdefault(same, {}), journal(module)
-        if arguments.only == "*" and kept_at.exists():
-            noticing |= dict(line.split("\t") for line in kept_at.read_text(encoding="utf-8").splitlines())
+        if arguments.only == "*":
+            noticing |= noted(module)
         last, alike = last_score(module) if arguments.again else ({}, {})
         noticing |= {mutant.name: "" for _, mutant in chosen if last.get(mutant.name) == "" and mutant.name not in noticing}
         if any(mutant.name not in noticing for _, mutant in chosen):
-            kept_at.parent.mkdir(parents=True, exist_ok=True)
             for mutant, noticed in outcomes(module, chosen, arguments.jobs, noticing, last):
                 noticing[mutant.name] = noticed
                 if arguments.only == "*":
-                    with open(kept_at, "a", encoding="utf-8") as file:
-                        file.write(f"{mutant.name}\t{noticed}\n")
+                    note(module, mutant, noticed)
                 if not noticed or arguments.only != "*":
                     print(f"  line {mutant.line}: {mutant.name}: {noticed or 'not noticed'}", flush=True)
         others = noticed_by_others(module)
