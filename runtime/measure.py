@@ -236,7 +236,8 @@ def main() -> int:
     if not folder:
         print("There is no runtime of today's code: run make runtime", file=sys.stderr)
         return 1
-    code, names, known = Code(), needing_no_gpu(), {}
+    code, names = Code(), needing_no_gpu()
+    known: dict[str, dict[str, Any]] = {}
     if asked.pattern:
         names = {name: output for name, output in names.items() if fnmatch.fnmatch(name, asked.pattern)}
     elif asked.stale:

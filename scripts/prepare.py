@@ -111,10 +111,11 @@ def program_lines() -> dict[str, Any]:
 def figures() -> dict[str, Any]:
     """Every number that a page may show, under the name the page uses for it; `programs` holds what program_lines finds."""
     machine = primary_machine()
-    from scripts.pages import messages
+    from scripts.pages import gallery, messages
 
     found: dict[str, Any] = {"m": {}, "ceiling": {}, "counted": {}, "compiled": {}, "kept": {}, "programs": {}, "baked": {}}
     found["messages"] = messages.counts()
+    found["gallery"] = gallery.counts()
     for which in ("cpu", machine):  # what a program kept on the GPU stands before what it kept without one
         for record in records_of(which) if which in machines() else []:
             if "figures" in record:
@@ -288,6 +289,15 @@ def write_errors() -> None:
         if record["kind"] == "messages":
             write_text(DOCS / "generated" / "errors" / f"{record['name']}.md", messages.fragment(record))
     write_text(DOCS / "generated" / "errors" / "index.html", messages.index())
+
+
+def write_gallery() -> None:
+    """The gallery of broken kernels: the table of tools, and what machines say of each kernel."""
+    from scripts.pages import gallery
+
+    write_text(DOCS / "generated" / "gallery" / "table.html", gallery.table())
+    for kernel in gallery.kernels():
+        write_text(DOCS / "generated" / "gallery" / f"{kernel.name}.md", gallery.fragment(kernel.name))
 
 
 def write_runs_here() -> None:
@@ -499,6 +509,7 @@ def write_others() -> dict[str, Any]:
     run_here.write(DOCS)
     write_runs_here()
     write_errors()
+    write_gallery()
     lab_pages.write()
     found = figures()
     write_machine_map(found)

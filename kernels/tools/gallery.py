@@ -127,8 +127,8 @@ def show(run, wrong, right, inputs, expected, own, odd):
         for situation in ("own", "odd", "hard"):
             try:
                 told = ask(run, variant, inputs, expected, sizes, situation)
-            except RuntimeError as error:
-                told = str(error).splitlines()[0]
+            except Exception as error:
+                told = str(error.__cause__ or error).splitlines()[0]
             lines[variant, situation] = told or "agrees with PyTorch"
     places = {"own": f"at the author's {text(own)}", "odd": f"at {text(odd)}", "hard": "on inputs that hurt"}
     for title, variant in (("wrong", wrong), ("mended", right)):

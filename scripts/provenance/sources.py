@@ -20,6 +20,7 @@ TEXT = "scripts/compile.py:text"
 RECORDER = "scripts/recording/recorder.py:record"
 CASES = "scripts/recording/cases"
 HEARER = "scripts/recording/refusals.py"
+JUDGE = "scripts/recording/verdicts.py"
 MUTATOR = "scripts/mutation/mutants.py:mutants"
 TESTS = "tests/kernels"
 # What runs programs in a page: its own part, and what of Python's and PyTorch's it stands in for.
@@ -52,6 +53,8 @@ def entries(kind: str, name: str, code: Code | None = None) -> list[str]:
             return [RECORDER, f"{CASES}/{name.partition('/')[0]}.py"]
         case "messages":
             return [f"snippets/errors/{name}.py", HEARER]
+        case "gallery":
+            return [f"snippets/gallery/{name}.py", JUDGE]
         case "matrix":
             return [f"{PACKAGE}:{name.partition('/')[2]}", COMPILER]
         case "gate":

@@ -15,8 +15,8 @@ from kernels.tools.gallery import empty, show
 
 # --8<-- [start:wrong]
 @triton.jit
-def normalize_wrong_kernel(x_ptr, y_ptr, M, N, stride, BLOCK: tl.constexpr):
-    rows, columns = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
+def normalize_wrong_kernel(x_ptr, y_ptr, M, N, stride, SIDE_M: tl.constexpr, SIDE_N: tl.constexpr):
+    rows, columns = tl.arange(0, SIDE_M)[:, None], tl.arange(0, SIDE_N)[None, :]
     mask = (rows < M) & (columns < N)
     x = tl.load(x_ptr + rows * stride + columns, mask=mask, other=0.0)
     total = tl.sum(x, axis=1)  # the mistake
@@ -25,8 +25,8 @@ def normalize_wrong_kernel(x_ptr, y_ptr, M, N, stride, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def normalize_right_kernel(x_ptr, y_ptr, M, N, stride, BLOCK: tl.constexpr):
-    rows, columns = tl.arange(0, BLOCK)[:, None], tl.arange(0, BLOCK)[None, :]
+def normalize_right_kernel(x_ptr, y_ptr, M, N, stride, SIDE_M: tl.constexpr, SIDE_N: tl.constexpr):
+    rows, columns = tl.arange(0, SIDE_M)[:, None], tl.arange(0, SIDE_N)[None, :]
     mask = (rows < M) & (columns < N)
     x = tl.load(x_ptr + rows * stride + columns, mask=mask, other=0.0)
     total = tl.sum(x, axis=1)[:, None]
@@ -34,8 +34,8 @@ def normalize_right_kernel(x_ptr, y_ptr, M, N, stride, BLOCK: tl.constexpr):
 
 
 def run(kernel, x):
-    y = empty(*x.shape)
-    kernel[(1,)](x, y, x.shape[0], x.shape[1], x.stride(0), BLOCK=32)
+    y, sides = empty(*x.shape), [triton.next_power_of_2(side) for side in x.shape]
+    kernel[(1,)](x, y, *x.shape, x.stride(0), SIDE_M=sides[0], SIDE_N=sides[1])
     return y
 
 
@@ -43,4 +43,4 @@ def expected(x):
     return x - x.sum(1, keepdim=True)
 
 
-show(run, normalize_wrong_kernel, normalize_right_kernel, lambda n: [torch.randn(n)], expected, (32, 32), (30, 20))
+show(run, normalize_wrong_kernel, normalize_right_kernel, lambda n: [torch.randn(n)], expected, (32, 32), (30, 60))

@@ -15,6 +15,9 @@ from triton.experimental.gluon.language.nvidia.ampere import async_copy
 from kernels.tools.gallery import empty, show
 
 
+load_block = getattr(async_copy, "async_load", None) or async_copy.async_copy_global_to_shared  # Triton 3.9 has another name
+
+
 # --8<-- [start:wrong]
 @gluon.jit
 def copied_wrong_kernel(x_ptr, y_ptr, BLOCK: gl.constexpr):
@@ -23,7 +26,7 @@ def copied_wrong_kernel(x_ptr, y_ptr, BLOCK: gl.constexpr):
     flat: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
     page = gl.allocate_shared_memory(gl.float32, [BLOCK], flat)
     start = gl.program_id(0) * BLOCK
-    async_copy.async_copy_global_to_shared(page, x_ptr + start + gl.arange(0, BLOCK, layout))
+    load_block(page, x_ptr + start + gl.arange(0, BLOCK, layout))
     async_copy.commit_group()
     async_copy.wait_group(1)  # the mistake
     gl.store(y_ptr + start + gl.arange(0, BLOCK, turned), page.load(turned))
@@ -37,7 +40,7 @@ def copied_right_kernel(x_ptr, y_ptr, BLOCK: gl.constexpr):
     flat: gl.constexpr = gl.SwizzledSharedLayout(1, 1, 1, [0])
     page = gl.allocate_shared_memory(gl.float32, [BLOCK], flat)
     start = gl.program_id(0) * BLOCK
-    async_copy.async_copy_global_to_shared(page, x_ptr + start + gl.arange(0, BLOCK, layout))
+    load_block(page, x_ptr + start + gl.arange(0, BLOCK, layout))
     async_copy.commit_group()
     async_copy.wait_group(0)
     gl.store(y_ptr + start + gl.arange(0, BLOCK, turned), page.load(turned))

@@ -15,23 +15,22 @@ from kernels.tools.gallery import empty, show
 
 # --8<-- [start:wrong]
 @triton.jit
-def total_kernel(x_ptr, parts_ptr, y_ptr, n_elements, PROGRAMS: tl.constexpr, BLOCK: tl.constexpr):
-    pid, number = tl.program_id(0), tl.arange(0, PROGRAMS)
+def total_kernel(x_ptr, parts_ptr, y_ptr, n_elements, FINISH: tl.constexpr, BLOCK: tl.constexpr):
+    pid = tl.program_id(0)
     offsets = pid * BLOCK + tl.arange(0, BLOCK)
     tl.store(parts_ptr + pid, tl.sum(tl.load(x_ptr + offsets, mask=offsets < n_elements, other=0.0), axis=0))
-    if pid == PROGRAMS - 1:  # the mistake
-        tl.store(y_ptr, tl.sum(tl.load(parts_ptr + number), axis=0))
+    if FINISH and pid == tl.num_programs(0) - 1:
+        tl.store(y_ptr, tl.sum(tl.load(parts_ptr + tl.arange(0, 64)), axis=0))
 
 
 def total_wrong(x, parts, y):
-    total_kernel[(64,)](x, parts, y, x.numel(), PROGRAMS=64, BLOCK=1024)
+    total_kernel[(64,)](x, parts, y, x.numel(), FINISH=True, BLOCK=1024)  # the mistake
 # --8<-- [end:wrong]
 
 
 def total_right(x, parts, y):
-    spare = empty(1)
-    total_kernel[(64,)](x, parts, spare, x.numel(), PROGRAMS=128, BLOCK=1024)  # nobody is the last one
-    total_kernel[(1,)](parts, spare, y, 64, PROGRAMS=1, BLOCK=1024)
+    total_kernel[(64,)](x, parts, y, x.numel(), FINISH=False, BLOCK=1024)
+    total_kernel[(1,)](parts, y, y, 64, FINISH=False, BLOCK=64)
 
 
 def run(launch, x):
