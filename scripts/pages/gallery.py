@@ -188,7 +188,7 @@ def noticed(name: str) -> list[str]:
 def counts() -> dict[str, Any]:
     """For sentences about the table: how often each tool was asked, noticed, gave a false alarm; and what to begin with."""
     every = {kernel.name: cells(kernel.name) for kernel in kernels()}
-    tools = {}
+    tools: dict[str, dict[str, Any]] = {}
     for tool in TOOLS:
         those = [found[tool] for found in every.values()]
         asked = [each for each in those if each.verdict not in ("", "cannot")]
@@ -204,7 +204,8 @@ def counts() -> dict[str, Any]:
 def first(every: dict[str, dict[str, Cell]]) -> list[dict[str, Any]]:
     """The tools in the order in which each adds most to those before it; what adds nothing is left out."""
     noticed_by = {tool: {name for name, found in every.items() if found[tool].verdict in LOUD} for tool in TOOLS}
-    steps, known = [], set[str]()
+    steps: list[dict[str, Any]] = []
+    known: set[str] = set()
     while True:
         tool = max(noticed_by, key=lambda each: len(noticed_by[each] - known))
         added = noticed_by[tool] - known

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scripts import ROOT, errors, matrix, mutate
+from scripts import ROOT, errors, gallery, matrix, mutate
 from scripts.baking.work import everything
 from scripts.provenance import records, sources
 from scripts.provenance.environment import primary_machine
@@ -18,6 +18,7 @@ Wanted = dict[str, tuple[str, str]]
 def wanted(machine: str) -> Wanted:
     """Every record that a machine should have."""
     work = {item.name: (item.kind, item.short) for item in everything(machine == "cpu")}
+    work |= {f"noticed/{name}": ("gallery", name) for name in gallery.names()}
     if machine != "cpu":
         return work | {f"mutants/{module}": ("mutants", module) for module in mutate.GLUON}
     work |= {f"matrix/{part}": ("matrix", part) for part in matrix.kept()}
@@ -31,6 +32,9 @@ def command(machine: str, name: str) -> str:
         return f"python scripts/matrix.py {name.partition('/')[2]}"
     if name.startswith("messages/"):
         return f"python scripts/errors.py {name.partition('/')[2]}"
+    if name.startswith("noticed/"):
+        where = "" if machine == "cpu" else f" --triton FOLDER on a CUDA machine ({machine})"
+        return f"python scripts/gallery.py {name.partition('/')[2]}{where}"
     if name.startswith("runtime/"):
         return "make runtime, and python runtime/measure.py --stale"
     if name.startswith("mutants/"):

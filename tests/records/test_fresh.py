@@ -60,9 +60,11 @@ def test_every_program_kernel_and_traced_run_is_wanted():
     assert len(compiled) >= 13 and compiled == {name for name in cpu if name.startswith("compiled/")}
     labs = {f"labs/{path.stem}" for path in (records.ROOT / "docs/labs").glob("*.py")}
     assert len(labs) >= 4 and labs <= cpu.keys()
-    assert gpu.keys() == programs.keys() | compiled | labs
+    noticed = {f"noticed/{path.stem}" for path in (records.ROOT / "snippets/gallery").glob("*.py")}
+    assert gpu.keys() == programs.keys() | compiled | labs | noticed
     rest = cpu.keys() - anywhere - compiled - labs
-    assert {name.partition("/")[0] for name in rest} == {"layouts", "traces", "matrix", "mutants", "runtime", "messages"}
+    kinds = {"layouts", "traces", "matrix", "mutants", "runtime", "messages", "noticed"}
+    assert {name.partition("/")[0] for name in rest} == kinds
 
 
 def snippets() -> list[Path]:

@@ -1,0 +1,253 @@
+"""The gallery of broken kernels: every answer is there or awaited, and a verdict follows from a tool's words alone."""
+
+import subprocess
+import sys
+
+import pytest
+
+from scripts import gallery
+from scripts.pages import gallery as shown
+from scripts.provenance import records, sources
+from scripts.provenance.environment import primary_machine
+from scripts.recording import verdicts
+from scripts.recording.verdicts import Ended, Verdict
+from tests.records import freshness
+
+NAMES = gallery.names()
+# Asked again here; the first has no mistake that the interpreter sees, the second one, and the compiler refuses the third.
+AGAIN = {"mask_forgotten": "silent", "grid_floor": "notices", "broadcast": "refuses"}
+
+
+def kept(machine: str) -> dict[str, dict]:
+    paths = {name: records.record_path(machine, "gallery", name) for name in NAMES}
+    return {name: records.read(path) for name, path in paths.items() if path.exists()}
+
+
+def problems(name: str, record: dict, wanted: tuple[str, ...]) -> list[str]:
+    """What is wrong with a record: an answer that is missing, unknown or without words, or a mended kernel that does not work."""
+    found = [f"{name}: {tool} was not asked" for tool in wanted if tool not in record["cells"]]
+    for tool, cell in record["cells"].items():
+        for variant in gallery.VARIANTS:
+            verdict, said = cell[variant]
+            if verdict not in (verdicts.SILENT, verdicts.NOTICES, verdicts.REFUSES, verdicts.HANGS, verdicts.CANNOT) or not said:
+                found.append(f"{name}: {tool} says {verdict!r} of the {variant} one, with the words {said!r}")
+        if tool in ("compiler", "interpreter", "page", *gallery.TESTS) and cell["right"][0] not in ("silent", "cannot"):
+            found.append(f"{name}: {tool} objects to the mended kernel: {cell['right'][1]}")
+    return found
+
+
+def test_every_answer_of_the_cpu_is_there():
+    found = kept("cpu")
+    assert sorted(found) == NAMES and len(NAMES) >= 24
+    assert [line for name, record in found.items() for line in problems(name, record, shown.ON_CPU)] == []
+    assert [name for name, record in found.items() if not sources.is_fresh(record)] == []
+
+
+def test_every_answer_of_the_gpu_is_there_or_awaited():
+    machine = primary_machine()
+    found = {name: record for name, record in kept(machine).items() if not freshness.waiting(f"{machine}/noticed/{name}")}
+    assert [line for name, record in found.items() for line in problems(name, record, shown.ON_GPU)] == []
+
+
+def test_no_mend_is_refuted_without_a_gpu():
+    said = {name: record["cells"]["interpreter"]["right"][0] for name, record in kept("cpu").items()}
+    assert [name for name, verdict in said.items() if verdict not in ("silent", "cannot")] == []
+
+
+@pytest.mark.parametrize("name", AGAIN)
+def test_an_answer_is_given_again(name):
+    record = kept("cpu")[name]
+    for way in (gallery.interpreted, gallery.compiled):
+        for tool, both in way(name).items():
+            again = {variant: list(each) for variant, each in both.items()}
+            assert changed(record["cells"][tool], again) == [], f"renew it with python scripts/gallery.py {name}"
+    assert record["cells"]["interpreter"]["wrong"][0] == AGAIN[name]
+
+
+def changed(cell: dict, again: dict) -> list[str]:
+    """The variants of which a tool says something else than its record."""
+    return [variant for variant in gallery.VARIANTS if cell[variant][0] != again[variant][0]]
+
+
+def test_a_planted_verdict_is_found():
+    cell = kept("cpu")["grid_floor"]["cells"]["interpreter"]
+    planted = cell | {"wrong": ["silent", "agrees"]}
+    again = {variant: list(each) for variant, each in gallery.interpreted("grid_floor")["interpreter"].items()}
+    assert changed(cell, again) == [] and changed(planted, again) == ["wrong"]
+
+
+PLANTED = {
+    "a missing answer": ({}, "compiler was not asked"),
+    "no words": ({"compiler": {"wrong": ["cannot", ""], "right": ["silent", "it compiled"]}}, "with the words ''"),
+    "an unknown verdict": ({"compiler": {"wrong": ["", "x"], "right": ["silent", "x"]}}, "says ''"),
+    "a mend that fails": ({"odd": {"wrong": ["notices", "x"], "right": ["notices", "it differs"]}}, "objects to the mended"),
+}
+
+
+@pytest.mark.parametrize("cells, message", PLANTED.values(), ids=PLANTED)
+def test_a_planted_fault_is_reported(cells, message):
+    assert any(message in line for line in problems("x", {"cells": cells}, ("compiler",)))
+
+
+# The words of each tool, and what follows from them
+
+CRASH = """Traceback (most recent call last):
+  File "program.py", line 9, in <module>
+torch.AcceleratorError: CUDA error: an illegal memory access was encountered
+Search for `cudaErrorIllegalAddress' in https://docs.nvidia.com/cuda for more information.
+CUDA kernel errors might be asynchronously reported at some other API call.
+"""
+MEMCHECK = """========= COMPUTE-SANITIZER
+========= Invalid __global__ write of size 4 bytes
+=========     at double_wrong_kernel+0x120 in mask_forgotten.py:18
+odd: it ran
+========= ERROR SUMMARY: 24 errors
+"""
+RACE = """========= COMPUTE-SANITIZER
+========= Error: Race reported between Write access at sum_kernel+0x3b0
+========= RACECHECK SUMMARY: 2 hazards displayed (1 error, 1 warning)
+"""
+ASSERT = "program.py:12: double_wrong_kernel: block: [0,0,0], thread: [0,0,0] Assertion `{}` failed.\n"
+REFUSED = """Traceback (most recent call last):
+triton.compiler.errors.CompilationError: at 5:12:
+    x - total
+        ^
+ValueError('sides')
+"""
+SANITIZER = {
+    "found": (Ended(0, MEMCHECK, ""), Verdict("notices", "Invalid __global__ write of size 4 bytes")),
+    "nothing": (Ended(0, "odd: it ran\n========= ERROR SUMMARY: 0 errors\n", ""), Verdict("silent", "ERROR SUMMARY: 0 errors")),
+    "warnings only": (
+        Ended(0, "========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)\n", ""),
+        Verdict("silent", "RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)"),
+    ),
+    "a race": (Ended(0, RACE, ""), Verdict("notices", "Error: Race reported between Write access at sum_kernel+0x3b0")),
+    "no summary": (Ended(1, "", "error: no device\n"), Verdict("cannot", "it gave no summary: error: no device")),
+    "no end": (Ended(None, "========= COMPUTE-SANITIZER\n", ""), Verdict("hangs", "it did not end")),
+    "a crash": (
+        Ended(1, "========= ERROR SUMMARY: 0 errors\n", CRASH),
+        Verdict("notices", "CUDA error: an illegal memory access was encountered"),
+    ),
+}
+VALUES = {
+    "agrees": (Ended(0, "own: agrees\nodd: agrees\n", ""), Verdict("silent", "agrees")),
+    "differs": (Ended(1, "own: agrees\nodd: 3 of 9 elements differ\n", ""), Verdict("notices", "3 of 9 elements differ")),
+    "a crash": (Ended(1, "own: agrees\n", CRASH), Verdict("notices", "CUDA error: an illegal memory access was encountered")),
+    "refused": (Ended(1, "", REFUSED), Verdict("refuses", "ValueError('sides')")),
+    "no end": (Ended(None, "own: agrees\n", ""), Verdict("hangs", "it did not end")),
+    "another error": (Ended(1, "", "ImportError: no numpy\n"), Verdict("cannot", "the run ended with: ImportError: no numpy")),
+    "it needs": (Ended(2, "needs: cuda (a GPU)\n", ""), Verdict("cannot", "the run ended with: needs: cuda (a GPU)")),
+}
+INSTRUMENTED = {
+    "a race": (
+        Ended(1, ASSERT.format("Write after write race detected"), CRASH),
+        Verdict("notices", "Write after write race detected"),
+    ),
+    "a buffer": (
+        Ended(1, "", ASSERT.format("Buffer being accessed has outstanding writes.")),
+        Verdict("notices", "Buffer being accessed has outstanding writes."),
+    ),
+    "nothing": (Ended(0, "odd: it ran\n", "nanobind: leaked 4 instances!\n"), Verdict("silent", "no assertion failed")),
+    "no memory": (
+        Ended(1, "", "RuntimeError: GSan runtime state has not been mapped\n"),
+        Verdict("cannot", "the run ended with: RuntimeError: GSan runtime state has not been mapped"),
+    ),
+    "no end": (Ended(None, "", ""), Verdict("hangs", "it did not end")),
+}
+COMPILER = {
+    "refused": (Ended(1, "", REFUSED), Verdict("refuses", "ValueError('sides')")),
+    "warned": (Ended(0, "odd: it ran\n", "warned: UserWarning: deprecated\n"), Verdict("notices", "UserWarning: deprecated")),
+    "taken": (Ended(0, "odd: it ran\n", ""), Verdict("silent", "it compiled")),
+    "another error": (Ended(1, "", "ImportError: no numpy\n"), Verdict("cannot", "the run ended with: ImportError: no numpy")),
+}
+
+
+@pytest.mark.parametrize("done, verdict", SANITIZER.values(), ids=SANITIZER)
+def test_compute_sanitizer_is_read_by_its_summary(done, verdict):
+    assert verdicts.of_sanitizer(done) == verdict
+
+
+@pytest.mark.parametrize("done, verdict", VALUES.values(), ids=VALUES)
+def test_a_comparison_is_read_by_what_the_program_prints(done, verdict):
+    assert verdicts.of_values(done, "odd") == verdict
+
+
+@pytest.mark.parametrize("done, verdict", INSTRUMENTED.values(), ids=INSTRUMENTED)
+def test_triton_s_own_sanitizers_are_read_by_their_assertions(done, verdict):
+    assert verdicts.of_instrumented(done) == verdict
+
+
+@pytest.mark.parametrize("done, verdict", COMPILER.values(), ids=COMPILER)
+def test_the_compiler_is_read_by_its_errors_and_warnings(done, verdict):
+    assert verdicts.of_compiler(done) == verdict
+
+
+def test_bits_are_compared():
+    one, same, other = (Ended(0, f"bits {bits}\nodd: it ran\n", "") for bits in ("aa", "aa", "ab"))
+    assert verdicts.of_bits(one, same).verdict == "silent" and verdicts.of_bits(other, same).verdict == "notices"
+    assert verdicts.of_bits(Ended(0, "odd: it ran\n", ""), same).verdict == "cannot"
+    assert verdicts.of_bits(Ended(1, "", "x\n"), same) == Verdict("cannot", "the run ended with: x")
+
+
+def test_the_page_is_read_by_its_error_or_by_what_was_printed():
+    outside = {"type": "OutsideOfTensors", "message": "load, line 9"}
+    said = verdicts.of_page({"done": {"error": outside}, "out": []}, ("odd",))
+    assert said == Verdict("notices", "OutsideOfTensors: load, line 9")
+    status = {"type": "SystemExit", "message": "status 1"}
+    printed = ["odd: agrees", "hard: one NaN: 1 of 9 elements differ, by up to nan"]
+    assert verdicts.of_page({"done": {"error": status}, "out": printed}, ("odd", "hard")).verdict == "notices"
+    assert verdicts.of_page({"done": {"error": None}, "out": ["odd: agrees"]}, ("odd",)).verdict == "silent"
+    stopped = {"type": "Stopped", "message": "it did not end"}
+    assert verdicts.of_page({"done": {"error": stopped}, "out": []}, ("odd",)).verdict == "hangs"
+
+
+def test_words_are_kept_without_what_varies():
+    assert verdicts.plain("at 0x7f00deadbeef in /tmp/tmpab12cd34/x.py") == "at 0x… in x.py"
+    assert len(verdicts.plain("x" * 999)) == verdicts.LONGEST
+
+
+def test_a_run_that_hangs_is_ended_with_its_children():
+    nested = f"import subprocess, sys; subprocess.run([{sys.executable!r}, '-c', 'import time; time.sleep(60)'])"
+    assert gallery.run([sys.executable, "-c", nested], {}, seconds=1).status is None
+    assert gallery.run([sys.executable, "-c", "print(1)"], {}) == Ended(0, "1\n", "")
+
+
+# What pages make of it
+
+
+def test_every_program_has_its_section():
+    assert sorted(kernel.name for kernel in shown.kernels()) == NAMES
+    assert len({kernel.page for kernel in shown.kernels()}) == 4
+
+
+def test_the_table_has_a_cell_for_each_tool_and_words_in_each():
+    text = shown.table()
+    assert text.count("<th scope=row>") == len(NAMES)
+    assert text.count('<td class="') == text.count('class="bw-said"') == len(NAMES) * len(shown.TOOLS)
+    assert set(gallery.ON_GPU) | set(gallery.ON_CPU) == set(shown.TOOLS)
+
+
+def test_a_false_alarm_shows():
+    cell = shown.cell({"wrong": ["silent", "x"], "right": ["notices", "Read after write race detected"], "triton": "3.9.0"})
+    assert shown.spoken(cell) == "silent, and a false alarm" and shown.ALARM in shown.cell_html(cell)
+    assert "not asked yet" in shown.cell_html(shown.cell(None))
+
+
+def test_the_first_tools_are_those_that_add_most():
+    def made(*loud: str) -> dict[str, shown.Cell]:
+        return {tool: shown.Cell("notices" if tool in loud else "silent", "x", "", "") for tool in shown.TOOLS}
+
+    steps = shown.first({"a": made("odd", "own"), "b": made("odd"), "c": made("gsan", "consan"), "d": made()})
+    assert [(step["tool"], step["adds"], step["so_far"]) for step in steps] == [("odd", 2, 2), ("consan", 1, 3)]
+
+
+def test_a_mend_is_the_lines_that_differ():
+    for name in NAMES:
+        lines = shown.mend(name).splitlines()
+        changed = [line for line in lines if line[:1] in "+-"]
+        assert changed and len(lines) <= 16 and "the mistake" not in shown.mend(name), name
+
+
+def test_the_command_names_what_there_is():
+    done = subprocess.run([sys.executable, "scripts/gallery.py", "gone"], cwd=records.ROOT, capture_output=True, text=True)
+    assert done.returncode == 2 and "mask_forgotten" in done.stderr
