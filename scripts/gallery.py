@@ -44,7 +44,7 @@ WATCHED = ("odd", "alone", "blind")  # what a tool that watches is shown
 NO_GPU = {
     "autotune_adds": "nothing is timed there, so nothing is tuned",
     "autotune_key": "nothing is timed there, so nothing is tuned",
-    "offset_overflow": "the tensor takes three gibibytes, and the program asks for a GPU",
+    "offset_overflow": "the tensor takes two gibibytes, and the program asks for a GPU",
     "gluon_copy_wait": "Gluon has no interpreter",
     "gluon_barrier_wait": "Gluon has no interpreter",
     "gluon_fence": "Gluon has no interpreter",

@@ -21,12 +21,12 @@ def row_square_kernel(x_ptr, y_ptr, N, stride, BLOCK: tl.constexpr):
     tl.store(y_ptr + row, tl.sum(x * x, axis=0))
 
 
-def long_enough(configs, named, **rest):
-    return [config for config in configs if config.kwargs["BLOCK"] >= (named | rest)["N"]]
+def shortest(configs, named, **rest):
+    return [config for config in configs if config.kwargs["BLOCK"] >= (named | rest)["N"]][:1]
 
 
 configs = [triton.Config({"BLOCK": block}) for block in (128, 256, 512)]
-prune = {"early_config_prune": long_enough}
+prune = {"early_config_prune": shortest}
 tuned_wrong = triton.autotune(configs, key=[], prune_configs_by=prune)(triton.jit(row_square_kernel))  # the mistake
 # --8<-- [end:wrong]
 

@@ -21,24 +21,24 @@ store_tile = getattr(tma, "async_store", None) or tma.async_copy_shared_to_globa
 
 # --8<-- [start:wrong]
 @gluon.jit
-def out_wrong_kernel(x_ptr, y_desc, SIDE: gl.constexpr):
+def out_wrong_kernel(x_ptr, y_desc, stride, SIDE: gl.constexpr):
     layout: gl.constexpr = gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])
     rows = gl.program_id(0) * SIDE + gl.arange(0, SIDE, gl.SliceLayout(1, layout))
     columns = gl.arange(0, SIDE, gl.SliceLayout(0, layout))
     page = gl.allocate_shared_memory(gl.float32, [SIDE, SIDE], y_desc.layout)
-    page.store(gl.load(x_ptr + rows[:, None] * SIDE + columns[None, :]))  # the mistake
+    page.store(gl.load(x_ptr + rows[:, None] * stride + columns[None, :]))  # the mistake
     store_tile(y_desc, [gl.program_id(0) * SIDE, 0], page)
     tma.store_wait(0)
 # --8<-- [end:wrong]
 
 
 @gluon.jit
-def out_right_kernel(x_ptr, y_desc, SIDE: gl.constexpr):
+def out_right_kernel(x_ptr, y_desc, stride, SIDE: gl.constexpr):
     layout: gl.constexpr = gl.BlockedLayout([1, 4], [4, 8], [4, 1], [1, 0])
     rows = gl.program_id(0) * SIDE + gl.arange(0, SIDE, gl.SliceLayout(1, layout))
     columns = gl.arange(0, SIDE, gl.SliceLayout(0, layout))
     page = gl.allocate_shared_memory(gl.float32, [SIDE, SIDE], y_desc.layout)
-    page.store(gl.load(x_ptr + rows[:, None] * SIDE + columns[None, :]))
+    page.store(gl.load(x_ptr + rows[:, None] * stride + columns[None, :]))
     fence_async_shared()
     store_tile(y_desc, [gl.program_id(0) * SIDE, 0], page)
     tma.store_wait(0)
@@ -47,7 +47,7 @@ def out_right_kernel(x_ptr, y_desc, SIDE: gl.constexpr):
 def run(kernel, x):
     y = empty(*x.shape)
     described = TensorDescriptor.from_tensor(y, [32, 32], gl.NVMMASharedLayout.get_default_for([32, 32], gl.float32))
-    kernel[(x.shape[0] // 32,)](x, described, SIDE=32, num_warps=4)
+    kernel[(x.shape[0] // 32,)](x, described, x.stride(0), SIDE=32, num_warps=4)
     return y
 
 

@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from scripts import gallery
+from scripts.baking import archive
 from scripts.pages import gallery as shown
 from scripts.provenance import records, sources
 from scripts.provenance.environment import primary_machine
@@ -210,6 +211,66 @@ def test_a_run_that_hangs_is_ended_with_its_children():
     nested = f"import subprocess, sys; subprocess.run([{sys.executable!r}, '-c', 'import time; time.sleep(60)'])"
     assert gallery.run([sys.executable, "-c", nested], {}, seconds=1).status is None
     assert gallery.run([sys.executable, "-c", "print(1)"], {}) == Ended(0, "1\n", "")
+
+
+# How the tools are started
+
+
+@pytest.fixture
+def started(monkeypatch):
+    """What would be run, in the place of running it; every run says that it agrees."""
+    found = []
+
+    def run(command, variables, seconds=60):
+        found.append((command, variables))
+        return Ended(0, "".join(f"{test}: agrees\n" for test in gallery.TESTS) + "bits aa\n========= ERROR SUMMARY: 0 errors\n", "")
+
+    monkeypatch.setattr(gallery, "run", run)
+    return found
+
+
+def test_tests_share_a_process_until_one_crashes(monkeypatch):
+    asked = []
+
+    def run(command, variables, seconds=60):
+        asked.append(command[2:])
+        crashes = command[2:4] == ["wrong", "own"]
+        return Ended(1, "own: agrees\n", CRASH) if crashes else Ended(0, "".join(f"{test}: agrees\n" for test in command[3:]), "")
+
+    monkeypatch.setattr(gallery, "run", run)
+    found = gallery.tested("mask_forgotten")
+    assert asked == [["wrong", *gallery.TESTS], *(["wrong", test] for test in gallery.TESTS[1:]), ["right", *gallery.TESTS]]
+    assert {test: both["wrong"].verdict for test, both in found.items()} == dict.fromkeys(gallery.TESTS, "silent")
+
+
+def test_every_tool_sees_one_variant_and_its_own_switches(started):
+    gallery.sanitized("grid_floor", "memcheck")
+    for mode in gallery.MODES:
+        gallery.instrumented("grid_floor", mode, "/new")
+    gallery.debugged("grid_floor")
+    sanitizer, consan, _, gsan, *_ = started[::2]
+    assert sanitizer[0][:3] == ["compute-sanitizer", "--tool", "memcheck"] and "PYTORCH_NO_CUDA_MEMORY_CACHING" in sanitizer[1]
+    assert consan[1] == {"TRITON_INSTRUMENTATION_MODE": "consan", "PYTHONPATH": f"/new:{records.ROOT}"}
+    assert gsan[0][1:3] == ["-m", "triton.tools.gsan"] and gsan[1]["TRITON_INSTRUMENTATION_MODE"] == "gsan"
+    assert started[-1][1] == {"TRITON_DEBUG": "1"}
+    watched = [command[-4:] for command, _ in started if "bits" not in command]
+    assert watched == [[variant, *gallery.WATCHED] for _ in range(len(watched) // 2) for variant in gallery.VARIANTS]
+    assert [command[2] for command, _ in started if "bits" in command] == ["wrong", "right", "right"]
+
+
+def test_records_are_kept_beside_other_answers_and_carried(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "BAKED", tmp_path)
+    monkeypatch.setattr(records.record_path, "__defaults__", (tmp_path,))
+    both = dict.fromkeys(gallery.VARIANTS, Verdict("silent", "agrees"))
+    tritons = dict.fromkeys(shown.TOOLS, "3.7.1")
+    assert not gallery.is_current("cpu", "grid_floor", ["interpreter"])
+    for tool in ("page", "interpreter"):
+        gallery.write("cpu", "grid_floor", {tool: both}, tritons)
+    assert gallery.is_current("cpu", "grid_floor", ["interpreter", "page"])
+    assert not gallery.is_current("cpu", "grid_floor", ["interpreter", "compiler"])
+    assert archive.pack("cpu", tmp_path / "x.tgz", tmp_path) == 1
+    (laid,) = archive.unpack(tmp_path / "x.tgz", tmp_path / "other")
+    assert laid == tmp_path / "other/cpu/noticed/grid_floor.json"
 
 
 # What pages make of it
