@@ -14,13 +14,17 @@ docs/baked/<machine>/noticed. Programs run beside each other, each for a minute 
 
 import argparse
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +38,7 @@ from scripts.recording import verdicts
 from scripts.recording.verdicts import CANNOT, Ended, Verdict
 
 PROGRAMS = records.ROOT / "snippets" / "gallery"
-SECONDS, PAGE_SECONDS = 60, 30
+SECONDS = 60
 TESTS = ("own", "odd", "hard", "poison", "again")
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 VARIANTS = ("wrong", "right")
@@ -149,19 +153,20 @@ class Page:
             raise records.RecordError("there is no runtime of today's code: run `make runtime`")
         self.start: Callable[[], Any] = lambda: Worker(folder)
         self.worker: Any = None
+        self.asking = threading.Lock()  # it answers one at a time
 
     def ask(self, name: str) -> Answers:
         if name in NO_GPU:
             return {"page": dict.fromkeys(VARIANTS, Verdict(CANNOT, NO_GPU[name]))}
-        found = {}
-        for variant in VARIANTS:
-            if self.worker is None or self.worker.is_worn():
-                self.worker = self.start()
-            words = [variant, *ASKED, "alone"]
-            source = f"import sys; sys.argv += {words}  {inline(f'gallery/{name}')}"  # before its first line, a comment
-            answer = self.worker.ask("run", {"source": source, "name": f"gallery/{name}", "record": False})
-            found[variant] = verdicts.of_page(answer, ASKED)
-        return {"page": found}
+        with self.asking:
+            return {"page": {variant: self.answer(name, variant) for variant in VARIANTS}}
+
+    def answer(self, name: str, variant: str) -> Verdict:
+        if self.worker is None or self.worker.is_worn():
+            self.worker = self.start()
+        words = [variant, *ASKED, "alone"]
+        source = f"import sys; sys.argv += {words}  {inline(f'gallery/{name}')}"  # before its first line, a comment
+        return verdicts.of_page(self.worker.ask("run", {"source": source, "name": f"gallery/{name}", "record": False}), ASKED)
 
     def end(self) -> None:
         if self.worker is not None:
@@ -175,22 +180,26 @@ def triton_of(folder: str) -> str:
 
 
 def has_modes(version: str) -> bool:
-    return tuple(int(part) for part in version.split(".")[:2]) >= (3, 9)
+    found = re.match(r"(\d+)\.(\d+)", version)
+    return found is not None and (int(found[1]), int(found[2])) >= (3, 9)
 
 
-def beside(asked: list[str], ways: list[Callable[[str], Answers]], jobs: int, told: Callable[[str], None]) -> dict[str, Answers]:
-    """Every program asked in every way, several at a time."""
+def beside(asked: list[str], ways: list[Callable[[str], Answers]], jobs: int, done: Callable[[str, Answers], None]) -> None:
+    """Every program asked in every way, several at a time; each that has all its answers is handed on at once."""
     found: dict[str, Answers] = {name: {} for name in asked}
+    left, counting = dict.fromkeys(asked, len(ways)), threading.Lock()
 
     def one(job: tuple[str, Callable[[str], Answers]]) -> None:
         name, way = job
         answers = way(name)
-        found[name].update(answers)
-        told(f"{name}: {', '.join(answers)}")
+        with counting:
+            found[name].update(answers)
+            left[name] -= 1
+            if not left[name]:
+                done(name, found[name])
 
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(one, [(name, way) for way in ways for name in asked]))
-    return found
+        list(pool.map(one, [(name, way) for name in asked for way in ways]))
 
 
 def asked_here(cpu: bool, modes: bool) -> tuple[str, ...]:
@@ -243,6 +252,9 @@ def main() -> int:
     if folder and not has_modes(newest):
         print(f"{folder}: Triton {newest or 'none'}; the sanitizers need 3.9", file=sys.stderr)
         return 2
+    if not cpu and not shutil.which("compute-sanitizer"):
+        print("Compute Sanitizer (compute-sanitizer) is not on the PATH", file=sys.stderr)
+        return 2
     wanted = asked_here(cpu, modes)
     asked = arguments.names or names()
     if arguments.stale:
@@ -252,23 +264,19 @@ def main() -> int:
     tritons = {tool: newest if tool in MODES else triton.__version__ for tool in TOOLS}
     began = time.monotonic()
 
-    def told(line: str) -> None:
-        print(f"{time.monotonic() - began:5.0f} s  {line}", flush=True)
+    def keep(name: str, answers: Answers) -> None:
+        write(machine, name, answers, tritons)
+        print(f"{time.monotonic() - began:5.0f} s  {name}", flush=True)
 
-    if cpu:
-        found = beside(asked, [interpreted, compiled], arguments.jobs or 1, told)
-        page = Page() if asked else None
-        for name in asked:
-            found[name].update(page.ask(name))  # type: ignore[union-attr]
-            told(f"{name}: page")
-        if page:
-            page.end()
-    else:
-        ways: list[Callable[[str], Answers]] = [lambda name, tool=tool: sanitized(name, tool) for tool in SANITIZERS]  # type: ignore[misc]
-        ways += [lambda name, mode=mode: instrumented(name, mode, folder) for mode in MODES if modes]  # type: ignore[misc]
-        found = beside(asked, [*ways, tested, debugged], arguments.jobs or max(1, (os.cpu_count() or 2) - 2), told)
-    for name in asked:
-        write(machine, name, found[name], tritons)
+    if cpu and asked:
+        page = Page()
+        beside(asked, [interpreted, compiled, page.ask], arguments.jobs or 1, keep)
+        page.end()
+    elif asked:
+        ways: list[Callable[[str], Answers]] = [tested, debugged]
+        ways += [partial(sanitized, tool=tool) for tool in SANITIZERS]
+        ways += [partial(instrumented, mode=mode, triton=folder) for mode in MODES if modes]
+        beside(asked, ways, arguments.jobs or max(1, (os.cpu_count() or 2) - 2), keep)
     print(f"done: {len(asked)} records of {machine}")
     if arguments.pack:
         print(f"packed {archive.pack(machine, arguments.pack)} records into {arguments.pack.name}")

@@ -12,7 +12,10 @@ import hashlib
 import os
 import sys
 
+# --8<-- [start:imports]
 import torch
+
+# --8<-- [end:imports]
 
 WORDS = sys.argv[1:]
 HOW: set[str] = set()  # the words that count for the situation at hand

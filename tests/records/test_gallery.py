@@ -223,7 +223,8 @@ def started(monkeypatch):
 
     def run(command, variables, seconds=60):
         found.append((command, variables))
-        return Ended(0, "".join(f"{test}: agrees\n" for test in gallery.TESTS) + "bits aa\n========= ERROR SUMMARY: 0 errors\n", "")
+        agrees = "".join(f"{test}: agrees\n" for test in gallery.TESTS)
+        return Ended(0, f"{agrees}bits aa\n========= ERROR SUMMARY: 0 errors\n", "")
 
     monkeypatch.setattr(gallery, "run", run)
     return found
@@ -256,6 +257,20 @@ def test_every_tool_sees_one_variant_and_its_own_switches(started):
     watched = [command[-4:] for command, _ in started if "bits" not in command]
     assert watched == [[variant, *gallery.WATCHED] for _ in range(len(watched) // 2) for variant in gallery.VARIANTS]
     assert [command[2] for command, _ in started if "bits" in command] == ["wrong", "right", "right"]
+
+
+def test_only_a_triton_that_has_them_is_asked_for_its_sanitizers():
+    assert all(gallery.has_modes(version) for version in ("3.9.0", "3.10.0+git", "4.0"))
+    assert not any(gallery.has_modes(version) for version in ("3.8.0", "", "none"))
+    assert set(gallery.asked_here(False, True)) - set(gallery.asked_here(False, False)) == set(shown.MODES)
+
+
+def test_a_program_is_handed_on_when_all_have_answered():
+    both = dict.fromkeys(gallery.VARIANTS, Verdict("silent", "agrees"))
+    handed = []
+    ways = [lambda name, tool=tool: {tool: both} for tool in ("odd", "own")]
+    gallery.beside(["a", "b", "c"], ways, 2, lambda name, answers: handed.append((name, sorted(answers))))
+    assert sorted(handed) == [(name, ["odd", "own"]) for name in "abc"]
 
 
 def test_records_are_kept_beside_other_answers_and_carried(tmp_path, monkeypatch):
