@@ -194,7 +194,7 @@ def counts() -> dict[str, Any]:
         asked = [each for each in those if each.verdict not in ("", "cannot")]
         loud = [each for each in asked if each.verdict in LOUD]
         tools[tool] = {"asked": len(asked), "notices": len(loud), "alarms": sum(bool(each.alarm) for each in those)}
-        tools[tool]["said"] = f"{len(loud)} of {len(asked)}" if asked else "not asked yet"
+        tools[tool]["said"] = f"notices {len(loud)} of {len(asked)}" if asked else "not asked yet"
     steps = first(every)
     left = len(every) - sum(step["adds"] for step in steps)
     open_tools = [TOOLS[tool] for tool in TOOLS if any(found[tool].verdict == "" for found in every.values())]

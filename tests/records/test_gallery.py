@@ -213,6 +213,33 @@ def test_a_run_that_hangs_is_ended_with_its_children():
     assert gallery.run([sys.executable, "-c", "print(1)"], {}) == Ended(0, "1\n", "")
 
 
+# What the pages' sentences say of single answers, held against those that are there
+CLAIMS = {
+    "silent": "mask_forgotten/odd grid_large/odd where_loads/odd other_max/odd strides_assumed/odd exp_overflow/odd nan_hidden/odd "
+    "int8_product/odd atomic_order/odd lost_updates/interpreter launch_barrier/interpreter tf32_product/interpreter "
+    "mask_forgotten/own mask_total/own grid_floor/own grid_fixed/own pointer_step/own autotune_key/own in_place_shifted/own",
+    "notices": "mask_forgotten/poison grid_large/poison strides_assumed/hard other_max/hard exp_overflow/hard nan_hidden/hard "
+    "int8_product/hard mask_one_axis/odd mask_total/odd strides_swapped/own wrong_dimension/own autotune_adds/odd autotune_key/odd",
+    "refuses": "broadcast/compiler broadcast/odd",
+}
+
+
+def refuted(found: dict[str, dict[str, shown.Cell]]) -> list[str]:
+    """The sentences that an answer contradicts; one that nobody has given yet contradicts nothing."""
+    claims = [(claim, verdict) for verdict, all_of in CLAIMS.items() for claim in all_of.split()]
+    numbers = [kernel.name for kernel in shown.kernels() if kernel.page == "gallery-numbers" and kernel.name != "broadcast"]
+    claims += [(f"{name}/{tool}", "silent") for name in numbers for tool in gallery.SANITIZERS]
+    said = {claim: found[claim.partition("/")[0]][claim.partition("/")[2]].verdict for claim, _ in claims}
+    return [f"{claim}: {said[claim]}, and the page says {verdict}" for claim, verdict in claims if said[claim] not in ("", verdict)]
+
+
+def test_no_sentence_is_refuted_by_an_answer():
+    found = {name: shown.cells(name) for name in NAMES}
+    assert refuted(found) == []
+    found["nan_hidden"]["memcheck"] = shown.Cell("notices", "x", "", "")
+    assert refuted(found) == ["nan_hidden/memcheck: notices, and the page says silent"]
+
+
 # How the tools are started
 
 
@@ -301,6 +328,7 @@ def test_the_table_has_a_cell_for_each_tool_and_words_in_each():
     assert text.count("<th scope=row>") == len(NAMES)
     assert text.count('<td class="') == text.count('class="bw-said"') == len(NAMES) * len(shown.TOOLS)
     assert set(gallery.ON_GPU) | set(gallery.ON_CPU) == set(shown.TOOLS)
+    assert len(shown.TOOLS) == 17  # so many as the page's description says
 
 
 def test_a_false_alarm_shows():
