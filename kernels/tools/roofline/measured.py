@@ -100,7 +100,7 @@ def told(launch: Launch, rates: dict[str, float], idle: float, flops: float, cou
         multiprocessors=multiprocessors,
         waves=row["waves"],
         spilled=row["spilled"],
-        dots="tt.dot" in compiled.asm["ttir"],
+        dots="tt.dot" in compiled.asm.get("ttir", ""),
         tensor_cores=bool(MULTIPLY.search(compiled.asm["ptx"])),
         memory_again=counted["memory_bytes"] / launch.moved if counted else 1,
         cache_again=counted["cache_bytes"] / launch.moved if counted else 1,
