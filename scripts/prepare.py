@@ -36,6 +36,7 @@ DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
 CSV_COLUMNS += ["bytes", "flops", "commit", "measured_at"]
 HOME_SHOWS = ["traces/first_kernel/add.html", "charts/softmax_passes.html"]
+TO_DOWNLOAD = ["profiling/report"]  # outputs that are read as files, too long for a page
 TO_ROOT = "../../"  # every page that shows a chart or a trace lies two folders deep
 
 
@@ -167,6 +168,8 @@ def write_outputs() -> None:
                 text = "\n".join(record["output"]) + "\n"
                 path = DOCS / "generated" / "outputs" / folder / f"{record['name']}.txt"
                 write_text(path, text)
+                if record["name"] in TO_DOWNLOAD:
+                    write_text(DOCS / "data" / "outputs" / f"{record['name']}.txt", text)
                 if "sanitizer" in record:
                     found = "\n".join(record["sanitizer"]["output"]) + "\n"
                     write_text(path.with_suffix(".sanitizer.txt"), found)

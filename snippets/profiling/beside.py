@@ -6,7 +6,6 @@ import torch
 from kernels.tools.benchmark import Benchmark, alternate, capture, quantiles
 
 
-# --8<-- [start:beside]
 def beside(ways, expected, moved, tolerance=1e-5):
     """Print and return the time of each way, and how near it is to a copy of as many bytes."""
     if sys.argv[1:]:
@@ -25,7 +24,6 @@ def beside(ways, expected, moved, tolerance=1e-5):
         found[name] = {"us": us, "share": found["least_us"] / us}
         print(f"{name:12}{us:10.1f} us{found[name]['share']:8.0%} of the copy's rate")
     return found
-# --8<-- [end:beside]
 
 
 def under_the_profiler(way):

@@ -8,11 +8,10 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.add import add
-from kernels.matmul import matmul
-from kernels.softmax.softmax import softmax_kernel
 from kernels.tools.benchmark import keep
+
 # --8<-- [start:examined]
+from kernels.add import add
 from kernels.tools.roofline.measured import examined
 from kernels.tools.roofline.report import report
 
@@ -21,6 +20,9 @@ print(report(examined(lambda: add(x, y))), end="\n\n")
 # --8<-- [end:examined]
 
 # --8<-- [start:others]
+from kernels.matmul import matmul
+from kernels.softmax.softmax import softmax_kernel
+
 rows = torch.randn(2048, 2**15, device="cuda")
 out = torch.empty_like(rows)
 spilling = examined(lambda: softmax_kernel[(2048,)](rows, out, 2**15, 2**15, 2**15, BLOCK=2**15, num_warps=4))

@@ -7,11 +7,9 @@ if __name__ == "__main__" and not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-# --8<-- [start:imports]
 import torch
 import triton
 import triton.language as tl
-# --8<-- [end:imports]
 
 
 # --8<-- [start:kernel]

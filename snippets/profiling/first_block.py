@@ -8,10 +8,9 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-# --8<-- [start:imports]
+import torch
 import triton
 import triton.language as tl
-# --8<-- [end:imports]
 
 from kernels.tools.benchmark import keep
 from snippets.profiling.beside import beside
@@ -26,7 +25,6 @@ def twice_kernel(x_ptr, y_ptr, n, BLOCK: tl.constexpr):
 # --8<-- [end:kernel]
 
 
-# --8<-- [start:ways]
 x = torch.randn(2**26, device="cuda")
 y = torch.empty_like(x)
 
@@ -37,5 +35,4 @@ def doubled(block):
 
 
 ways = {str(block): lambda block=block: doubled(block) for block in (32, 128, 512, 1024, 2048, 4096, 8192, 32768)}
-# --8<-- [end:ways]
 keep(figures=beside(ways, 2 * x, 2 * x.nbytes))

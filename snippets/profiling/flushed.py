@@ -11,6 +11,7 @@ if not torch.cuda.is_available():
 from kernels.tools.benchmark import keep
 
 # --8<-- [start:flushed]
+import torch
 from triton.testing import do_bench, do_bench_cudagraph
 
 

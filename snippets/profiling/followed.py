@@ -16,10 +16,8 @@ from kernels.tools.roofline.report import report
 from snippets.profiling.beside import under_the_profiler
 from snippets.profiling.columns import add_columns
 
-# --8<-- [start:followed]
 x = torch.randn(4096, 32768, device="cuda")
 ways = {"slow": lambda: add_columns(x), "mended": lambda: add_columns(x, 64, 32)}
-# --8<-- [end:followed]
 if sys.argv[1:]:
     under_the_profiler(ways[sys.argv[1]])
 found = {}

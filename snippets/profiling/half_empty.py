@@ -10,7 +10,6 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.add import add_kernel
 from kernels.tools.benchmark import keep
 from kernels.tools.hardware import programs_that_fit
 from kernels.tools.roofline.limits import occupancy
@@ -18,6 +17,8 @@ from kernels.tools.roofline.measured import limits_of
 from snippets.profiling.beside import beside
 
 # --8<-- [start:ways]
+from kernels.add import add_kernel
+
 x, z = torch.randn(2, 2**26, device="cuda").unbind()
 y = torch.empty_like(x)
 

@@ -11,6 +11,7 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 # --8<-- [start:imports]
+import torch
 import triton
 import triton.language as tl
 # --8<-- [end:imports]

@@ -9,6 +9,7 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 # --8<-- [start:imports]
+import torch
 import triton
 import triton.language as tl
 # --8<-- [end:imports]
@@ -29,6 +30,17 @@ def small_steps_kernel(x_ptr, y_ptr, n, STEPS: tl.constexpr, BLOCK: tl.constexpr
 # --8<-- [end:kernel]
 
 
+# --8<-- [start:ways]
+def launches(x, y):
+    for step in range(20):
+        small_steps_kernel[(triton.cdiv(x.numel(), 1024),)](y if step else x, y, x.numel(), STEPS=1, BLOCK=1024)
+
+
+def one_kernel(x, y):
+    small_steps_kernel[(triton.cdiv(x.numel(), 1024),)](x, y, x.numel(), STEPS=20, BLOCK=1024)
+# --8<-- [end:ways]
+
+
 def clock_us(call):
     """Microseconds of a call by the host's clock, the median of 50, the GPU waited for."""
     found = []
@@ -46,23 +58,14 @@ kept = {}
 print(f"{'elements':>12}{'20 launches':>14}{'from a graph':>14}{'one kernel':>12}{'GPU, a step':>13}")
 for n in (2**10, 2**14, 2**18, 2**22, 2**26):
     x, y = torch.randn(n, device="cuda"), torch.empty(n, device="cuda")
-
-    # --8<-- [start:ways]
-    def launches(n=n, x=x, y=y):
-        for step in range(20):
-            small_steps_kernel[(triton.cdiv(n, 1024),)](y if step else x, y, n, STEPS=1, BLOCK=1024)
-
-    def one_kernel(n=n, x=x, y=y):
-        small_steps_kernel[(triton.cdiv(n, 1024),)](x, y, n, STEPS=20, BLOCK=1024)
-    # --8<-- [end:ways]
-
-    launches()
+    launches(x, y)
     slow = y.clone()
-    one_kernel()
+    one_kernel(x, y)
     torch.testing.assert_close(y, slow)
-    graph = capture(launches)
+    graph = capture(lambda x=x, y=y: launches(x, y))
     step_us = quantiles(alternate([graph])[0])[1] * 1e3 / 20
-    row = [clock_us(call) for call in (launches, graph, one_kernel)] + [step_us]
+    calls = (lambda x=x, y=y: launches(x, y)), graph, (lambda x=x, y=y: one_kernel(x, y))
+    row = [clock_us(call) for call in calls] + [step_us]
     print(f"{n:12,}{row[0]:11.1f} us{row[1]:11.1f} us{row[2]:9.1f} us{row[3]:10.1f} us")
     kept[f"n{n}"] = dict(zip(("launches", "graph", "one", "step"), row, strict=True))
 keep(figures=kept)

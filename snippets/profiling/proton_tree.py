@@ -8,11 +8,9 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-# --8<-- [start:imports]
 import torch
 import triton
 import triton.language as tl
-# --8<-- [end:imports]
 
 import json
 import tempfile

@@ -9,12 +9,12 @@ few_warps = Figures(
 )  # fmt: skip
 print(f"warps: {limiter(few_warps)}")
 
-# Ten launches follow each other; a launch takes the host 8 us, and its kernel runs for 3 us beside that.
+# Ten launches follow each other: eight ticks of the host for each, and three of the GPU for its kernel, beside that.
 host, gpu = 0, 0
 for _ in range(10):
     host += 8
     gpu = max(gpu, host) + 3
-print(f"clock: {gpu} us")
+print(f"clock: {gpu}")
 
 # 270 programs, two at a time on each of 132 multiprocessors.
 filled = waves(270, 132, 2)

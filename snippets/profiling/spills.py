@@ -10,11 +10,12 @@ if not torch.cuda.is_available():
     print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
     sys.exit(2)
 
-from kernels.softmax.softmax import softmax_kernel
 from kernels.tools.benchmark import keep
 from snippets.profiling.beside import beside
 
 # --8<-- [start:ways]
+from kernels.softmax.softmax import softmax_kernel
+
 x = torch.randn(2048, 2**15, device="cuda")
 y = torch.empty_like(x)
 

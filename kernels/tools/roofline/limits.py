@@ -1,7 +1,9 @@
 """What limits a kernel: the questions of *Why is my kernel slow?* as arithmetic on what was measured. It needs no GPU."""
 
+# --8<-- [start:imports]
 from math import ceil
 from typing import NamedTuple
+# --8<-- [end:imports]
 
 # Each end of the tree: what it says, and the section that shows it executed.
 LEAVES = {

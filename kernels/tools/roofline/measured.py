@@ -12,7 +12,7 @@ import torch
 from kernels.tools.benchmark import Benchmark, alternate, capture, quantiles
 from kernels.tools.hardware import programs_that_fit
 from kernels.tools.roofline.limits import Figures, occupancy, verdict, waves
-from kernels.tools.roofline.watched import Launch, watching
+from kernels.tools.roofline.watched import WatchedLaunch, watching
 
 # What the driver knows of a multiprocessor, by the numbers of its attributes.
 KNOWN = {"registers": 82, "shared": 81, "reserved": 111, "threads": 39, "programs": 106}
@@ -75,7 +75,7 @@ def machine() -> dict[str, float]:
     return {"copy": Benchmark.rate(copy, "bytes"), "product": Benchmark.rate(product, "flops")}
 
 
-def told(launch: Launch, rates: dict[str, float], idle: float, flops: float, counted: dict[str, float]) -> dict[str, Any]:
+def told(launch: WatchedLaunch, rates: dict[str, float], idle: float, flops: float, counted: dict[str, float]) -> dict[str, Any]:
     """All that is known of one launch, with what limits it."""
     device = torch.cuda.current_device()
     limits, multiprocessors = limits_of(device), torch.cuda.get_device_properties(device).multi_processor_count
@@ -119,7 +119,7 @@ def examined(function: Callable[[], Any], flops: float = 0, counted: dict[str, d
 
 
 def of_launches(
-    launches: list[Launch], flops: float, counted: dict[str, dict[str, float]] | None, whole: dict[str, float] | None
+    launches: list[WatchedLaunch], flops: float, counted: dict[str, dict[str, float]] | None, whole: dict[str, float] | None
 ) -> dict[str, Any]:
     """Each kind of launch measured, the one that takes most of the time first."""
     torch.cuda.set_stream(torch.cuda.Stream())  # graphs are not captured on the default one

@@ -17,7 +17,7 @@ from triton.runtime import JITFunction
 from kernels.tools.roofline.limits import touched
 
 
-class Launch(NamedTuple):
+class WatchedLaunch(NamedTuple):
     """One launch as it was made: what can make it again, and what is known of it."""
 
     again: Callable[[], Any]
@@ -46,9 +46,9 @@ class Launch(NamedTuple):
 
 
 @contextmanager
-def watching() -> Iterator[list[Launch]]:
+def watching() -> Iterator[list[WatchedLaunch]]:
     """Write down every launch of a Triton kernel that is made meanwhile."""
-    launches: list[Launch] = []
+    launches: list[WatchedLaunch] = []
     run = JITFunction.run
 
     def noted(kernel, *arguments, grid, warmup=False, **options):
@@ -59,7 +59,7 @@ def watching() -> Iterator[list[Launch]]:
             tensors = [getattr(value, "base", value) for value in bound.values()]
             tensors = [value for value in tensors if isinstance(value, torch.Tensor)]
             again = partial(run, kernel, *arguments, grid=grid, warmup=False, **options)
-            launches.append(Launch(again, kernel.__name__, size, tensors, compiled))
+            launches.append(WatchedLaunch(again, kernel.__name__, size, tensors, compiled))
         return compiled
 
     JITFunction.run = noted  # type: ignore[method-assign]
@@ -91,7 +91,7 @@ def loaded(path: Path, name: str) -> Any:
     return module
 
 
-def found_in(target: str) -> tuple[Callable[[], Any] | None, list[Launch]]:
+def found_in(target: str) -> tuple[Callable[[], Any] | None, list[WatchedLaunch]]:
     """The function to measure of `file.py:name`; of a kernel, the launches that the file makes when it is run as a script."""
     path, _, name = target.rpartition(":")
     if not path.endswith(".py") or not Path(path).is_file():
