@@ -1,12 +1,4 @@
-"""Add up the columns of a matrix, with a block that is high and narrow."""
-import os
-
-import torch
-
-if __name__ == "__main__" and not torch.cuda.is_available():
-    os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
-    print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
-
+"""Add up the columns of a matrix, by default with a block that is high and narrow."""
 # --8<-- [start:imports]
 import torch
 import triton
@@ -40,11 +32,3 @@ def main():
     x = torch.randn(4096, 32768, device="cuda")
     return lambda: add_columns(x)
 # --8<-- [end:main]
-
-
-if __name__ == "__main__":
-    x = torch.randn(2048, 32, device="cuda" if torch.cuda.is_available() else "cpu")
-    for rows, columns in ((1024, 1), (64, 32)):
-        torch.testing.assert_close(add_columns(x, rows, columns), x.sum(0), rtol=1e-4, atol=1e-3)
-    print("both shapes of block give PyTorch's sums")
-    #> both shapes of block give PyTorch's sums

@@ -1,12 +1,4 @@
 """A matrix times a vector: a kernel to diagnose."""
-import os
-
-import torch
-
-if __name__ == "__main__" and not torch.cuda.is_available():
-    os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
-    print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
-
 import torch
 import triton
 import triton.language as tl
@@ -29,13 +21,3 @@ def times_vector(a, x, rows=64, columns=64):
     times_vector_kernel[(a.shape[0] // rows,)](a, x, y, a.shape[1], ROWS=rows, COLUMNS=columns)
     return y
 # --8<-- [end:kernel]
-
-
-if __name__ == "__main__":
-    a, x = torch.randn(256, 512), torch.randn(512)
-    if torch.cuda.is_available():
-        a, x = a.cuda(), x.cuda()
-    for rows, columns in ((64, 64), (8, 512)):
-        torch.testing.assert_close(times_vector(a, x, rows, columns), a @ x, rtol=1e-3, atol=1e-3)
-    print("both shapes of block give PyTorch's product")
-    #> both shapes of block give PyTorch's product
