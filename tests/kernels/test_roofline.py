@@ -9,7 +9,7 @@ import torch
 from triton.runtime import JITFunction
 
 from kernels.tools.roofline import __main__ as command
-from kernels.tools.roofline import counted, watched
+from kernels.tools.roofline import counted, measured, watched
 from kernels.tools.roofline.limits import LEAVES, Figures, limiter, occupancy, touched, verdict, waves
 from kernels.tools.roofline.measured import examined
 from kernels.tools.roofline.report import report
@@ -198,3 +198,28 @@ def test_a_copy_of_this_gpu_is_at_the_copy_s_rate():
     row = found["kernels"][0]
     assert row["bytes"] == 3 * x.nbytes and row["us"] > 0 and row["registers"] > 0
     assert row["verdict"][0].startswith("limited: at the copy's rate")
+
+
+def test_from_launches_to_verdicts_with_a_gpu_that_is_made_up(monkeypatch):
+    metadata, asm = SimpleNamespace(num_warps=8, shared=1000), {"ttir": "tt.dot", "ptx": "mma.sync"}
+    compiled = SimpleNamespace(hash="h", n_regs=40, n_spills=6, metadata=metadata, asm=asm)
+    kernel, x = JITFunction(add_one), torch.zeros(10**6)
+    launches = [watched.WatchedLaunch(lambda: None, kernel.__name__, (4000,), [x, x[1:]], compiled)] * 2
+    for name in ("set_stream", "Stream", "synchronize", "get_device_name"):
+        monkeypatch.setattr(torch.cuda, name, lambda *_: "A GPU")
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: SimpleNamespace(multi_processor_count=100))
+    limits = {"registers": 65_536, "shared": 233_472, "reserved": 1024, "threads": 2048, "programs": 32}
+    for name, value in {"machine": {"copy": 1e12, "product": 1e14}, "limits_of": limits}.items():
+        monkeypatch.setattr(measured, name, lambda *_, value=value: value)
+    for name, us in {"replayed_us": 100.0, "on_the_host_us": 20.0}.items():
+        monkeypatch.setattr(measured, name, lambda *_, us=us: us)
+    found = measured.of_launches(launches, 0, None, {"wall_us": 210.0, "gpu_us": 200.0, "idle": 0.05})
+    (row,) = found["kernels"]
+    assert row["launches"] == 2 and row["bytes"] == 8 * 10**6 - 4 and row["spilled"] == 24
+    assert row["resident"] == 6 and row["held_by"] == "registers" and row["waves"] == pytest.approx(4000 / 600)
+    assert row["verdict"][0].startswith("limited: spills") and "add_one: 2 launches a call" in report(found)
+    counted_much = {"add_one": {"memory_bytes": 9e7, "cache_bytes": 9e7}}
+    compiled.n_spills = 0
+    (row,) = measured.of_launches(launches, 0, counted_much, None)["kernels"]
+    assert row["verdict"][0].startswith("limited: order") and row["memory_bytes"] == 9e7
