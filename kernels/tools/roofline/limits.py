@@ -3,6 +3,7 @@
 # --8<-- [start:imports]
 from math import ceil
 from typing import NamedTuple
+
 # --8<-- [end:imports]
 
 # Each end of the tree: what it says, and the section that shows it executed.
