@@ -216,8 +216,9 @@ def test_a_run_that_hangs_is_ended_with_its_children():
 # What the pages' sentences say of single answers, held against those that are there
 CLAIMS = {
     "silent": "mask_forgotten/odd grid_large/odd where_loads/odd other_max/odd strides_assumed/odd exp_overflow/odd "
-    "nan_hidden/odd int8_product/odd atomic_order/odd lost_updates/interpreter launch_barrier/interpreter tf32_product/interpreter "
-    "mask_forgotten/own mask_total/own grid_floor/own grid_fixed/own pointer_step/own autotune_key/own in_place_shifted/own",
+    "nan_hidden/odd int8_product/odd atomic_order/odd lost_updates/interpreter launch_barrier/interpreter "
+    "tf32_product/interpreter mask_forgotten/own mask_total/own grid_floor/own grid_fixed/own "
+    "pointer_step/own autotune_key/own in_place_shifted/own",
     "notices": "mask_forgotten/poison grid_large/poison strides_assumed/hard other_max/hard exp_overflow/hard nan_hidden/hard "
     "int8_product/hard mask_one_axis/odd mask_total/odd strides_swapped/own wrong_dimension/own autotune_adds/odd "
     "autotune_key/odd",

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from scripts.pages.gallery import TOOLS
 from scripts.provenance import byte_laws, records
 from scripts.provenance.environment import primary_machine
 from tests.docs import pages
@@ -164,6 +165,32 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
         yield path, value
 
 
+def expected_gallery() -> dict[str, Any]:
+    """How often each tool noticed a kernel of the gallery, and which tools together notice most, from the records' own words."""
+    programs = {path.stem for path in (records.ROOT / "snippets/gallery").glob("*.py")}
+    made = [record for machine in ("cpu", PRIMARY) for _, record in records.all_records(machine) if record["kind"] == "gallery"]
+    said = {(record["name"], tool): cell for record in made for tool, cell in record["cells"].items()}
+    loud = {key for key, cell in said.items() if cell["wrong"][0] in ("notices", "refuses", "hangs")}
+    tools: dict[str, Any] = {}
+    for tool in TOOLS:
+        asked = [cell for (_, by), cell in said.items() if by == tool and cell["wrong"][0] != "cannot"]
+        noticed = len([name for name, by in loud if by == tool])
+        alarms = [cell for (_, by), cell in said.items() if by == tool and cell["right"][0] not in ("silent", "cannot")]
+        words = f"notices {noticed} of {len(asked)}" if asked else "not asked yet"
+        tools[tool] = {"asked": len(asked), "notices": noticed, "alarms": len(alarms), "said": words}
+    steps: list[dict[str, Any]] = []
+    left = set(programs)
+    while gains := {tool: sum((name, tool) in loud for name in left) for tool in TOOLS}:
+        best = [tool for tool in TOOLS if gains[tool] == max(gains.values())][0]
+        if not gains[best]:
+            break
+        left = {name for name in left if (name, best) not in loud}
+        found = {"tool": best, "title": TOOLS[best], "adds": gains[best], "so_far": len(programs) - len(left)}
+        steps.append(found)
+    waiting = [title for tool, title in TOOLS.items() if any((name, tool) not in said for name in programs)]
+    return {"kernels": len(programs), "tools": tools, "steps": steps, "left": len(left), "open": waiting}
+
+
 def expected_messages() -> dict[str, int]:
     """The counts by which the error index judges the messages."""
     said = [record["said"] for _, record in records.all_records("cpu") if record["kind"] == "messages"]
@@ -212,6 +239,7 @@ def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
     (last,) = {json.dumps(record["environment"]) for record in raw if record["environment"]["measured_at"] == newest}
     found |= {("baked", key): value for key, value in json.loads(last).items()}
     found |= {("messages", key): value for key, value in expected_messages().items()}
+    found |= {("gallery", *path): value for path, value in leaves(expected_gallery())}
     found |= {("results", *path): value for path, value in leaves(expected_results(raw))}
     for path in (records.ROOT / "docs/programs").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
