@@ -452,6 +452,18 @@ def write_chooser() -> None:
     write_text(DOCS / "generated" / "chooser.html", chooser_element.element_html(given, TO_ROOT))
 
 
+def write_lens() -> dict[str, str]:
+    """The compiler lens: a text a kernel, the table of all, the element, and what the pages about it show; its figures."""
+    from scripts.pages import lens
+
+    found = lens.read_all()
+    for record in found:
+        write_text(DOCS / "data" / "lens" / f"{record['name']}.txt", lens.text(record))
+    write_text(DOCS / "generated" / "lens" / "kernels.html", lens.table_html(found, "../data/lens/"))
+    write_text(DOCS / "generated" / "lens" / "element.html", lens.element_html(found, "../data/lens/"))
+    return {"triton": found[0]["launches"][0]["triton"]} if found else {}
+
+
 def write_machine_map(found: dict[str, Any]) -> None:
     """The map of the machine whose numbers the text gives, and a strip of it for each page that lights up a part."""
     from scripts.pages import machine_map, machine_strip
@@ -514,7 +526,7 @@ def write_others() -> dict[str, Any]:
     write_errors()
     write_gallery()
     lab_pages.write()
-    found = figures()
+    found = figures() | {"lens": write_lens()}
     write_machine_map(found)
     return found
 

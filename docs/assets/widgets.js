@@ -12,6 +12,7 @@ const MODULES = {
   "stack-chooser": "./chooser.js",
   "blockwise-question": "./questions.js",
   "chart-values": "./charts.js",
+  "compiler-lens": "./lens/lens.js",
 };
 const seen = new WeakSet();
 

@@ -18,6 +18,8 @@ SCHEMA = 1
 KINDS = ("program", "compiled", "layout", "trace", "lab", "matrix", "mutants", "runtime", "gate", "messages", "gallery")
 # Of the others, a kind's name is its folder's.
 FOLDERS = {"program": "", "layout": "layouts", "trace": "traces", "lab": "labs", "gallery": "noticed"}
+KINDS = ("program", "compiled", "layout", "trace", "lab", "matrix", "mutants", "runtime", "gate", "messages", "lens")
+FOLDERS = {"program": "", "layout": "layouts", "trace": "traces", "lab": "labs"}  # of the others, a kind's name is its folder's
 FIELDS = {"schema": int, "kind": str, "name": str, "hash": str, "environment": dict}
 
 
@@ -74,9 +76,10 @@ def write_text(path: Path, text: str) -> None:
 
 
 def all_records(machine: str, baked: Path = BAKED, gates: bool = False) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Every record of one machine, in the order of their paths; those of passed gates, which no page shows, where asked for."""
+    """Every record of one machine, in the order of their paths; where asked for, those of passed gates, which no page shows, and of
+    the compiler lens, which are long."""
     for path in sorted((baked / machine).rglob("*.json")):
-        if gates or path.relative_to(baked / machine).parts[0] != "gate":
+        if gates or path.relative_to(baked / machine).parts[0] not in ("gate", "lens"):
             yield path, read(path)
 
 

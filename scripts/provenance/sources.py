@@ -17,6 +17,7 @@ from scripts.provenance.follow import Code, CodeError, Place
 PACKAGE = "kernels/__init__.py"
 COMPILER = "scripts/compile.py:measured"
 TEXT = "scripts/compile.py:text"
+LENS = "scripts/reading/made.py:made"
 RECORDER = "scripts/recording/recorder.py:record"
 CASES = "scripts/recording/cases"
 HEARER = "scripts/recording/refusals.py"
@@ -43,6 +44,8 @@ def entries(kind: str, name: str, code: Code | None = None) -> list[str]:
                 raise CodeError(f"no kernel {name} is compiled")
             launchers = {f"{specimen.path}:{specimen.launcher}" for specimen in launched if specimen.launcher}
             return [*{specimen.kernel: None for specimen in launched}, *sorted(launchers), COMPILER]
+        case "lens":
+            return [*entries("compiled", name, code)[:-1], LENS]
         case "layout":
             launched = [specimen for specimen in SPECIMENS if specimen.name == name]
             if not launched:
