@@ -454,12 +454,14 @@ def write_chooser() -> None:
 
 def write_lens() -> dict[str, str]:
     """The compiler lens: a text a kernel, the table of all, the element, and what the pages about it show; its figures."""
-    from scripts.pages import lens
+    from scripts.pages import lens, lens_excerpts
 
     found = lens.read_all()
     for record in found:
         write_text(DOCS / "data" / "lens" / f"{record['name']}.txt", lens.text(record))
     write_text(DOCS / "generated" / "lens" / "kernels.html", lens.table_html(found, "../data/lens/"))
+    for name, text in lens_excerpts.files(found).items():
+        write_text(DOCS / "generated" / "lens" / name, text)
     write_text(DOCS / "generated" / "lens" / "element.html", lens.element_html(found, "../data/lens/"))
     return {"triton": found[0]["launches"][0]["triton"]} if found else {}
 

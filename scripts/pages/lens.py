@@ -76,9 +76,6 @@ def table_html(found: list[Record], source: str) -> str:
 
 def element_html(found: list[Record], source: str) -> str:
     """The element, which loads nothing before a kernel is chosen."""
-    return (
-        f'<compiler-lens data-src="{source}"><p class="still">Where scripts run, a kernel of the table below opens here, each '
-        f"line beside the lines that became of it. Where they do not, its name leads to all of it as one text.</p></compiler-lens>\n"
-        if found
-        else ""
-    )
+    still = "Where scripts run, a kernel of the table below opens here, each line beside what became of it. Where they do not, "
+    still += "its name leads to all of it as one text."
+    return f'<compiler-lens data-src="{source}"><p class="still">{still}</p></compiler-lens>\n' if found else ""

@@ -76,8 +76,8 @@ def write_text(path: Path, text: str) -> None:
 
 
 def all_records(machine: str, baked: Path = BAKED, gates: bool = False) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Every record of one machine, in the order of their paths; where asked for, those of passed gates, which no page shows, and of
-    the compiler lens, which are long."""
+    """Every record of one machine, in the order of their paths; where asked for, also those of passed gates, which no page shows,
+    and those of the compiler lens, which are long."""
     for path in sorted((baked / machine).rglob("*.json")):
         if gates or path.relative_to(baked / machine).parts[0] not in ("gate", "lens"):
             yield path, read(path)

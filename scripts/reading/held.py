@@ -27,7 +27,8 @@ def held(ttgir: str) -> dict[str, list[dict[str, Any]]]:
         except LayoutError:
             continue
         rank = rank_of(layout, by_shape)
-        if shape := max((shape for shape in by_shape if rank in (0, len(shape))), key=size, default=None):
+        if fitting := [shape for shape in by_shape if rank in (0, len(shape))]:
+            shape = max(fitting, key=size)
             if told := description(layout, shape):
                 layouts.append({"name": name, "shape": "x".join(map(str, shape)), "dtype": by_shape[shape]} | told)
     return {"layouts": layouts, "shared": moves(ttgir)}
@@ -84,7 +85,7 @@ def offset_steps(layout: Shared, shape: tuple[int, ...]) -> list[Basis] | None:
 
 
 def moves(ttgir: str) -> list[dict[str, Any]]:
-    """Each access of a warp to shared memory: bytes a lane, passes over the banks, and how many there would be without conflicts."""
+    """Each access of a warp to shared memory: bytes a lane, passes over the banks, and how many it needs."""
     found = []
     try:
         every = accesses(ttgir)
@@ -102,7 +103,7 @@ def moves(ttgir: str) -> list[dict[str, Any]]:
             counted = conflicts(access.registers, access.shared, shape, bits)
         except (LayoutError, KeyError):
             continue
-        told = {"operation": access.operation, "shape": "x".join(map(str, shape)), "dtype": access.dtype}
+        told: dict[str, Any] = {"operation": access.operation, "shape": "x".join(map(str, shape)), "dtype": access.dtype}
         told |= {"lane_bytes": counted.lane_bytes, "taken": counted.taken, "needed": counted.needed}
         if told not in found:
             found.append(told)

@@ -97,7 +97,8 @@ def machine_code(compiled: Any, target: str, options: dict[str, Any], listing: L
     from triton.compiler.compiler import make_backend
 
     gpu = GPUTarget("cuda", int(target[3:]), 32)
-    backend, stages = make_backend(gpu), {}
+    backend = make_backend(gpu)
+    stages: dict[str, Any] = {}
     text = places.for_assembler(compiled.asm["ptx"], listing.line_of)
     backend.add_stages(stages, backend.parse_options(dict(compiled.metadata._asdict()) | options), None)
     cubin = stages["cubin"](text, compiled.metadata._asdict())

@@ -51,8 +51,8 @@ def body(dump: str, start: int) -> list[str]:
 
 def changed(before: list[str], after: list[str]) -> tuple[int, int, list[str]] | None:
     """What differs besides the names of values: lines out, lines in, and the lines with their surroundings."""
-    plain = [[VALUE.sub("%", line) for line in lines] for lines in (before, after)]
-    groups = list(difflib.SequenceMatcher(None, *plain, autojunk=False).get_grouped_opcodes(AROUND))
+    one, other = ([VALUE.sub("%", line) for line in lines] for lines in (before, after))
+    groups = list(difflib.SequenceMatcher(None, one, other, autojunk=False).get_grouped_opcodes(AROUND))
     if not groups:
         return None
     out = into = 0

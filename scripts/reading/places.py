@@ -5,7 +5,7 @@ it. What a text says of places is taken out of it, and with it every path.
 """
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import NamedTuple
 
 Place = tuple[str, int]
@@ -142,9 +142,9 @@ def of_sass(disassembly: str) -> Text:
         elif found := SASS_CODE.match(line):
             lines.append(f"    {found[1]}")
             at.append(now)
-    while lines and (lines[-1].strip() == "NOP" or lines[-1].endswith(":") and not any(lines[-1][:-1] in one for one in lines[:-1])):
-        lines.pop(), at.pop()  # what fills the last line of the instruction cache
-    return Text(lines, at)
+    while lines and (lines[-1].strip() == "NOP" or lines[-1].endswith(":")):
+        lines.pop()  # what fills the last line of the instruction cache
+    return Text(lines, at[: len(lines)])
 
 
 def of_amdgcn(text: str, resolve: Resolve) -> Text:
