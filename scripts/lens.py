@@ -9,6 +9,8 @@ each pass changed. A few kernels are compiled by other versions of Triton too, i
 """
 
 import argparse
+import base64
+import gzip
 import json
 import os
 import subprocess
@@ -23,6 +25,7 @@ from scripts.provenance import records, sources
 from scripts.provenance.environment import environment
 from scripts.provenance.follow import Code
 from scripts.reading.specimens import Shown, kernels, shown, specimen
+from scripts.reading.text import Made, written
 
 Job = tuple[str, list[Shown]]
 
@@ -88,6 +91,13 @@ def contents(names: list[str], jobs: int) -> dict[str, dict[str, Any]]:
     return found
 
 
+def kept(name: str, made: Made) -> dict[str, Any]:
+    """What a record holds beside its head: launches with their figures, and all of it as the published text, compressed."""
+    told = ("label", "target", "triton", "launch", "figures", "shared", "refused")
+    launches = [{key: one[key] for key in told if key in one} for one in made["launches"]]
+    return {"launches": launches, "text": base64.b64encode(gzip.compress(written(name, made).encode(), 9, mtime=0)).decode()}
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="kernels; all if none is given")
@@ -108,7 +118,7 @@ def main() -> int:
     here = environment(cpu=True)
     for name in asked:
         head = {"schema": records.SCHEMA, "kind": "lens", "name": name, "hash": sources.digest_of("lens", name, code)}
-        records.write(records.record_path("cpu", "lens", name), head | {"environment": here} | found[name])
+        records.write(records.record_path("cpu", "lens", name), head | {"environment": here} | kept(name, found[name]))
     print(f"{len(asked)} records of the compiler lens")
     return 0
 

@@ -458,7 +458,9 @@ def write_lens() -> dict[str, str]:
 
     found = lens.read_all()
     for record in found:
-        write_text(DOCS / "data" / "lens" / f"{record['name']}.txt", lens.text(record))
+        path = DOCS / "data" / "lens" / f"{record['name']}.txt.gz"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(lens.packed(record))
     write_text(DOCS / "generated" / "lens" / "kernels.html", lens.table_html(found, "../data/lens/"))
     for name, text in lens_excerpts.files(found).items():
         write_text(DOCS / "generated" / "lens" / name, text)

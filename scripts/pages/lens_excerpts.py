@@ -8,8 +8,9 @@ import re
 from functools import reduce
 from typing import Any
 
-from scripts.pages.lens import Record, lines_of
+from scripts.pages.lens import Record, made_of
 from scripts.provenance.records import RecordError
+from scripts.reading.text import Made, lines_of
 
 # A kernel, the stage, and a pattern for each line that is shown, in their order; "pass NAME" is what a pass changed.
 Excerpt = tuple[str, str, list[str]]
@@ -70,13 +71,15 @@ ROWS, COLUMNS, CELL, HIGH = 16, 32, 19, 17
 
 def files(found: list[Record]) -> dict[str, str]:
     """Every fragment, by its name below docs/generated/lens; none where there is no record yet."""
-    records = {record["name"]: record for record in found}
-    if not records:
+    if not found:
         return {}
-    made = {f"excerpts/{name}.txt": excerpt(records, name) for name in EXCERPTS}
-    made |= {f"instructions/{name}.txt": instruction(records, name) for name in INSTRUCTIONS}
-    made |= {f"choices/{name}.html": choice(records, name) for name in CHOICES}
-    of = records["staged_matmul_kernel"]["launches"][0]["layouts"]
+    shown = {kernel for kernel, *_ in [*EXCERPTS.values(), *INSTRUCTIONS.values()]}
+    shown |= {kernel for pair in CHOICES.values() for kernel, *_ in pair}
+    kernels = {record["name"]: made_of(record) for record in found if record["name"] in shown}
+    made = {f"excerpts/{name}.txt": excerpt(kernels, name) for name in EXCERPTS}
+    made |= {f"instructions/{name}.txt": instruction(kernels, name) for name in INSTRUCTIONS}
+    made |= {f"choices/{name}.html": choice(kernels, name) for name in CHOICES}
+    of = kernels[PRODUCT]["launches"][0]["layouts"]
     for name, wanted in {"blocked": "#blocked1", "mma": "#mma", "shared": "#shared"}.items():
         layout = next(one for one in of if one["name"] == wanted and "x" in one["shape"])
         made[f"layouts/{name}.html"] = drawn(layout)
@@ -84,7 +87,7 @@ def files(found: list[Record]) -> dict[str, str]:
     return made | {"layouts/banks.html": banks(found)}
 
 
-def excerpt(found: dict[str, Record], name: str) -> str:
+def excerpt(found: dict[str, Made], name: str) -> str:
     kernel, stage, patterns = EXCERPTS[name]
     record = found[kernel]
     if stage.startswith("pass "):
@@ -101,10 +104,15 @@ def excerpt(found: dict[str, Record], name: str) -> str:
         shown += ["    ..."] if shown and at != last + 1 else []
         shown.append(lines[at] if stage.startswith("pass ") else lines[at].removeprefix("    "))
         last = at
-    return "\n".join(shown) + "\n"
+    return shortened("\n".join(shown) + "\n")
 
 
-def instruction(found: dict[str, Record], name: str) -> str:
+def shortened(text: str) -> str:
+    """Long lists of registers by their first and last."""
+    return re.sub(r"\{(%r\d+),(?:%r\d+,){6,}(%r\d+)\}", r"{\1, ..., \2}", text)
+
+
+def instruction(found: dict[str, Made], name: str) -> str:
     """One line of the source, and the first such instruction that it became, as PTX and as machine code."""
     kernel, ptx, sass = INSTRUCTIONS[name]
     record = found[kernel]
@@ -115,7 +123,7 @@ def instruction(found: dict[str, Record], name: str) -> str:
         twin = next((code for at, code in parted(lines_of(record, "sass")) if at == number and re.search(sass, code)), None)
         if twin:
             said = [f"# {kernel}, line {number}", f"Triton  {source[number - 1].strip()}"]
-            return "\n".join([*said, f"PTX     {line.strip()}", f"SASS    {twin.strip()}", ""])
+            return shortened("\n".join([*said, f"PTX     {line.strip()}", f"SASS    {twin.strip()}", ""]))
     raise RecordError(f"lens instruction {name}: no line of {kernel} became {ptx} and {sass}")
 
 
@@ -123,7 +131,7 @@ def parted(lines: list[str]) -> list[tuple[int, str]]:
     return [(int(number), text) for number, _, text in (line.partition(" ") for line in lines)]
 
 
-def choice(found: dict[str, Record], name: str) -> str:
+def choice(found: dict[str, Made], name: str) -> str:
     """Two launches: figures, and how often PTX has which instruction."""
     columns, heads = [], []
     for kernel, label, version in CHOICES[name]:
@@ -210,14 +218,16 @@ def bits(layout: dict[str, Any]) -> str:
 
 
 def banks(found: list[Record]) -> str:
-    """Every kind of access to shared memory of all kernels for sm_90 and sm_80: how many, and how many of them wait for banks."""
+    """Every kind of access to shared memory: how many in all kernels, how many of them wait for banks, and in which kernels."""
     counted: dict[tuple[str, int], list[int]] = {}
+    waiting: dict[str, None] = {}
     for record in found:
-        for launch in record["launches"]:
-            for access in launch.get("shared", []):
-                tally = counted.setdefault((access["operation"], access["lane_bytes"]), [0, 0])
-                tally[0] += 1
-                tally[1] += access["taken"] > access["needed"]
+        for access in (access for launch in record["launches"] for access in launch.get("shared", [])):
+            tally = counted.setdefault((access["operation"], access["lane_bytes"]), [0, 0])
+            tally[0] += 1
+            if access["taken"] > access["needed"]:
+                tally[1] += 1
+                waiting[record["name"]] = None
     heads = ["access", "bytes a lane", "accesses in all kernels", "of them with conflicts"]
     head = "".join(f'<th scope="col">{one}</th>' for one in heads)
     rows = "".join(
@@ -225,4 +235,6 @@ def banks(found: list[Record]) -> str:
         for (operation, size), (every, slow) in sorted(counted.items())
     )
     table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="Accesses to shared memory">{table}</div>\n'
+    names = " and ".join(f"<code>{name}</code>" for name in waiting)
+    said = f"<p>The conflicts are in {names}.</p>" if waiting else ""
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="Accesses to shared memory">{table}</div>\n{said}\n'

@@ -4,9 +4,10 @@ import difflib
 import re
 from typing import NamedTuple
 
+from scripts.reading.places import USED
+
 HEAD = re.compile(r"^// -----// IR Dump Before (\S+) \(([\w-]+)\) \('builtin\.module' operation\) //----- //$", re.MULTILINE)
 OTHER = re.compile(r"^// -----// .*$", re.MULTILINE)
-PLACE = re.compile(r' loc\((#loc\d*|unknown|"[^"]*"\(#loc\d*\))\)')
 VALUE = re.compile(r"%[\w#:]+")
 LAST = "convert-triton-gpu-to-llvm"  # what follows is no longer about blocks
 AROUND, MOST = 1, 100  # unchanged lines around a change, and lines that are kept of one pass
@@ -46,7 +47,7 @@ def body(dump: str, start: int) -> list[str]:
     """The module that stands after a heading, without places."""
     end = OTHER.search(dump, start + 1)
     text = dump[start : end.start() if end else len(dump)]
-    return [PLACE.sub("", line).rstrip() for line in text.splitlines() if line.strip() and not line.startswith("#loc")]
+    return [USED.sub("", line).rstrip() for line in text.splitlines() if line.strip() and not line.startswith("#loc")]
 
 
 def changed(before: list[str], after: list[str]) -> tuple[int, int, list[str]] | None:

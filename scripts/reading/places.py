@@ -17,7 +17,7 @@ FILE = re.compile(r'^"([^"]*)":(\d+):\d+(?: to .*)?$')
 NAMED = re.compile(r'^"[^"]*"\((#loc\d*)\)$')
 CALL = re.compile(r"^callsite\((#loc\d*) at (#loc\d*)\)$")
 FUSED = re.compile(r"^fused(?:<.*>)?\[(.*)\]$")
-USED = re.compile(r' loc\((#loc\d*|unknown|"[^"]*"\(#loc\d*\))\)')
+USED = re.compile(r' loc\(((?:[^()"]|"[^"]*"|\((?:[^()"]|"[^"]*"|\([^()]*\))*\))*)\)')
 LOC = re.compile(r"^\s*\.loc\s+(\d+)\s+(\d+)\s+\d+.*?(?://\s*(.*))?$")
 FILES = re.compile(r'^\s*\.file\s+(\d+)\s+"([^"]*)"(?:\s+"([^"]*)")?')
 DEBUGGERS = re.compile(r"\s*(\.file\b|\$L__(tmp|func|debug)\w*:|//)")
@@ -45,29 +45,31 @@ def of_mlir(text: str, resolve: Resolve) -> Text:
     table = {name: said for name, said in (found.groups() for found in map(DEFINED.match, text.splitlines()) if found)}
     chains: dict[str, Chain] = {}
 
-    def chain(name: str) -> Chain:
-        if name not in chains:
-            chains[name] = ()  # what refers to itself comes to an end
-            said = table.get(name, "unknown")
-            if found := FILE.match(said):
-                chains[name] = ((found[1], int(found[2])),)
-            elif found := NAMED.match(said):
-                chains[name] = chain(found[1])
-            elif found := CALL.match(said):
-                chains[name] = chain(found[1]) + chain(found[2])
-            elif found := FUSED.match(said):
-                chains[name] = next(filter(None, map(chain, re.findall(r"#loc\d*", found[1]))), ())
-        return chains[name]
+    def chain(said: str) -> Chain:
+        """What a place in words means, or the name of one in the table."""
+        if said.startswith("#loc"):
+            if said not in chains:
+                chains[said] = ()  # what refers to itself comes to an end
+                chains[said] = chain(table.get(said, "unknown"))
+            return chains[said]
+        if found := FILE.match(said):
+            return ((found[1], int(found[2])),)
+        if found := NAMED.match(said):
+            return chain(found[1])
+        if found := CALL.match(said):
+            return chain(found[1]) + chain(found[2])
+        if found := FUSED.match(said):
+            return next(filter(None, map(chain, re.findall(r"#loc\d*", found[1]))), ())
+        return ()
 
     lines, at = [], []
     for line in text.splitlines():
         if line.startswith("#loc"):
             continue
         used = USED.findall(line)
-        last = re.search(r"#loc\d*", used[-1]) if used else None
         lines.append(USED.sub("", line).rstrip())
         # A function's line names a place for each argument, and the last is the function's own.
-        at.append(resolve(chain(last[0])) if last else 0)
+        at.append(resolve(chain(used[-1])) if used else 0)
     return Text(lines, at)
 
 

@@ -25,6 +25,7 @@ module {{
     %pid = tt.get_program_id x : i32 loc(#loc5)
     %max = arith.maximumf %a, %b : f32 loc(#loc7)
     %both = arith.addi %a, %b : i32 loc(#loc8)
+    ^bb0(%p: f32 loc(callsite(#loc3 at #loc4)), %q: f32 loc("{KERNEL}":22:0)):
     %c = arith.constant 1 : i32 loc(#loc1)
   }} loc(#loc)
 }} loc(#loc)
@@ -41,7 +42,7 @@ module {{
 
 def test_mlir_says_where_it_comes_from_through_names_calls_and_fusions():
     text = places.of_mlir(TTGIR, last_line)
-    assert text.at == [0, 0, 18, 20, 21, 21, 0, 18, 18]
+    assert text.at == [0, 0, 18, 20, 21, 21, 22, 0, 18, 18]
     assert not any("loc(" in line or "/" in line for line in text.lines)
     assert text.lines[3] == "    %pid = tt.get_program_id x : i32"
 
