@@ -38,7 +38,8 @@ def table_html(found: list[Record], source: str) -> str:
         cells = [launch["label"], *(f"{told[key]:,}" for key in keys), share, told["limit"]]
         columns = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
         name = record["name"]
-        rows.append(f'<tr><th scope="row"><a href="{source}{name}.txt.gz" data-kernel="{name}">{name}</a></th>{columns}</tr>')
+        link = f'<a href="{source}{name}.txt.gz" data-kernel="{name}">{name}</a>'
+        rows.append(f'<tr id="{name}"><th scope="row">{link}</th>{columns}</tr>')
     heads = "".join(f'<th scope="col">{name}</th>' for name in COLUMNS)
     label = "Every kernel, compiled for sm_90"
     return (

@@ -186,9 +186,10 @@ def labels(layout: dict[str, Any]) -> dict[tuple[int, ...], str]:
 def drawn(layout: dict[str, Any]) -> str:
     """The corner of a block: neighbors of one holder as one box with its number."""
     held = labels(layout)
+    rows = 1 + max(row for row, column in held if row < ROWS and column < COLUMNS)
     of_banks = "offset" in layout["bases"]
     boxes = []
-    for row in range(ROWS):
+    for row in range(rows):
         column = 0
         while column < COLUMNS:
             end, mine = column, held.get((row, column), "")
@@ -203,9 +204,9 @@ def drawn(layout: dict[str, Any]) -> str:
                 boxes.append(f'<text x="{x + width / 2:g}" y="{row * HIGH + 12}">{mine}</text>')
             column = end
     what = "the first bank of each 16 bytes" if of_banks else "the lane of warp 0 that holds it"
-    label = f"Rows 0 to {ROWS - 1} and columns 0 to {COLUMNS - 1} of a block of {layout['shape']} in {layout['name']}: {what}"
+    label = f"Rows 0 to {rows - 1} and columns 0 to {COLUMNS - 1} of a block of {layout['shape']} in {layout['name']}: {what}"
     return (
-        f'<figure class="lens-figure"><svg viewBox="0 0 {COLUMNS * CELL} {ROWS * HIGH}" role="img" aria-label="{label}" '
+        f'<figure class="lens-figure"><svg viewBox="0 0 {COLUMNS * CELL} {rows * HIGH}" role="img" aria-label="{label}" '
         f'style="max-width:100%;font:10px var(--bw-sans);text-anchor:middle;fill:var(--bw-ink)">{"".join(boxes)}</svg>'
         f"<figcaption>{label}.</figcaption></figure>\n"
     )

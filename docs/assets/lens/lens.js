@@ -78,7 +78,7 @@ class CompilerLens extends HTMLElement {
   // The address says what is looked at: #kernel/launch/stage.
   follow() {
     const [kernel, id, stage] = decodeURIComponent(location.hash.slice(1)).split("/");
-    if (this.names.includes(kernel) && location.hash !== this.address) this.open(kernel, id, stage);
+    if (this.names.includes(kernel) && location.hash !== this.address) this.open(kernel, id, stage).then(() => this.scrollIntoView());
   }
 
   async load(kernel) {
