@@ -21,6 +21,15 @@ const count = (n, one) => `${n.toLocaleString("en-US")} ${one}${n === 1 ? "" : "
 const option = (value, name, chosen) => `<option value="${safe(value)}"${chosen ? " selected" : ""}>${safe(name)}</option>`;
 const called = ({ target, label, triton }) => `${target}, ${label}, Triton ${triton}`;
 
+async function text(address) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(answer.statusText);
+  const data = await answer.blob();
+  const [first, second] = new Uint8Array(await data.slice(0, 2).arrayBuffer());
+  const packed = first === 0x1f && second === 0x8b; // some hosts unpack such files on the way
+  return packed ? new Response(data.stream().pipeThrough(new DecompressionStream("gzip"))).text() : data.text();
+}
+
 class CompilerLens extends HTMLElement {
   connectedCallback() {
     if (this.ready) return;
@@ -81,16 +90,9 @@ class CompilerLens extends HTMLElement {
     if (this.names.includes(kernel) && location.hash !== this.address) this.open(kernel, id, stage).then(() => this.scrollIntoView());
   }
 
-  async load(kernel) {
-    if (!kept.has(kernel)) {
-      const answer = await fetch(new URL(`${this.dataset.src}${kernel}.txt.gz`, document.baseURI));
-      if (!answer.ok) throw new Error(answer.statusText);
-      const data = await answer.blob();
-      const [first, second] = new Uint8Array(await data.slice(0, 2).arrayBuffer());
-      const packed = first === 0x1f && second === 0x8b; // some hosts unpack such files on the way
-      const text = packed ? new Response(data.stream().pipeThrough(new DecompressionStream("gzip"))).text() : data.text();
-      kept.set(kernel, parse(await text));
-    }
+  load(kernel) {
+    if (!kept.has(kernel)) kept.set(kernel, text(new URL(`${this.dataset.src}${kernel}.txt.gz`, document.baseURI)).then(parse));
+    kept.get(kernel).catch(() => kept.delete(kernel));
     return kept.get(kernel);
   }
 
@@ -142,7 +144,7 @@ class CompilerLens extends HTMLElement {
     this.address = `#${this.kernel}/${this.launch.id}/${this.stage ?? ""}`;
     history.replaceState(history.state, "", this.address);
     const tabs = this.stages.map((name) => `<button type="button" role="tab" id="lens-tab-${name}" data-stage="${name}" aria-controls="lens-panel" aria-selected="${name === this.stage}" tabindex="${name === this.stage ? 0 : -1}">${STAGES[name]}</button>`);
-    this.part("body").innerHTML = `<div class="lens-tabs" role="tablist" aria-label="What the compiler wrote">${tabs.join("")}<button type="button" class="lens-copy">Copy</button></div><div class="lens-panes" id="lens-panel" role="tabpanel" aria-labelledby="lens-tab-${this.stage}">${this.panes()}</div>`;
+    this.part("body").innerHTML = `<div class="lens-tabs"><div class="lens-tabs" role="tablist" aria-label="What the compiler wrote">${tabs.join("")}</div><button type="button" class="lens-copy">Copy</button></div><div class="lens-panes" id="lens-panel" role="tabpanel" aria-labelledby="lens-tab-${this.stage}">${this.panes()}</div>`;
     this.querySelectorAll(".lens-pane").forEach((pane) => pane.addEventListener("focus", () => this.line === null && this.rest(pane, 0, false)));
     if (this.stage === "layouts") this.layouts();
     else if (!this.other) this.light(this.line);
