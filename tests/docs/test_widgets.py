@@ -27,6 +27,10 @@ def test_what_runs_programs_weighs_little_before_it_is_asked_for():
     assert weight({f"run/{path.name}" for path in (ASSETS / "run").iterdir()}) <= 21_500
 
 
+def test_the_compiler_lens_stays_small():
+    assert weight({f"lens/{path.name}" for path in (ASSETS / "lens").iterdir()}) <= 11_000
+
+
 def test_the_search_stays_small():
     assert weight({f"search/{name}" for name in ("worker.js", "engine.js", "synonyms.js")}) <= 10_000
 

@@ -240,6 +240,8 @@ def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
     found |= {("baked", key): value for key, value in json.loads(last).items()}
     found |= {("messages", key): value for key, value in expected_messages().items()}
     found |= {("gallery", *path): value for path, value in leaves(expected_gallery())}
+    lens = records.read(records.record_path("cpu", "lens", "add_kernel"))
+    found["lens", "triton"] = lens["environment"]["triton"]
     found |= {("results", *path): value for path, value in leaves(expected_results(raw))}
     for path in (records.ROOT / "docs/programs").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
