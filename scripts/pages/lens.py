@@ -52,5 +52,5 @@ def element_html(found: list[Record], source: str) -> str:
     """The element, which loads nothing before a kernel is chosen."""
     still = "Where scripts run, a kernel of the table below opens here, each line beside what became of it. Where they do not, "
     still += "its name leads to all of it as one text, compressed."
-    element = f'<compiler-lens data-src="{source}"><p class="still">{still}</p></compiler-lens>'
+    element = f'<compiler-lens data-texts="{source}"><p class="still">{still}</p></compiler-lens>'
     return f"<div>{element}</div>\n" if found else ""

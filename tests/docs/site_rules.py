@@ -120,16 +120,16 @@ def dead_imports(site: Path) -> list[str]:
 
 def machine_paths(site: Path, folders: list[str]) -> list[str]:
     """Files that hold a path of the machine they were built on."""
-    needles = [folder.encode() for folder in folders if len(folder) > 1]
+    # A folder ends where its name does: data/lens/root_kernel.txt.gz is not in /root.
+    ends = {folder: b"" if folder.endswith("/") else rb"(?!\w)" for folder in folders if len(folder) > 1}
+    needles = [re.compile(re.escape(folder.encode()) + end) for folder, end in ends.items()]
     found = []
     for path in sorted(path for path in site.rglob("*") if path.is_file() and not path.name.endswith(".tar.gz")):  # the sources
         if OF_OTHERS.match(path.relative_to(site).as_posix()):
             continue
         data = unpacked(path)
-        match = next((needle for needle in needles if needle in data), None) or HOME_OF_SOMEBODY.search(data)
-        if match:
-            shown = match if isinstance(match, bytes) else match[0]
-            found.append(f"{path.relative_to(site)}: holds the path {shown.decode(errors='replace')!r}")
+        if match := next(filter(None, (needle.search(data) for needle in [*needles, HOME_OF_SOMEBODY])), None):
+            found.append(f"{path.relative_to(site)}: holds the path {match[0].decode(errors='replace')!r}")
     return found
 
 

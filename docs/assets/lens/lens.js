@@ -91,7 +91,7 @@ class CompilerLens extends HTMLElement {
   }
 
   load(kernel) {
-    if (!kept.has(kernel)) kept.set(kernel, text(new URL(`${this.dataset.src}${kernel}.txt.gz`, document.baseURI)).then(parse));
+    if (!kept.has(kernel)) kept.set(kernel, text(new URL(`${this.dataset.texts}${kernel}.txt.gz`, document.baseURI)).then(parse));
     kept.get(kernel).catch(() => kept.delete(kernel));
     return kept.get(kernel);
   }
