@@ -19,7 +19,7 @@ def read_all() -> list[Record]:
 
 def packed(record: Record) -> bytes:
     """The kernel's text as it is published, compressed."""
-    return base64.b64decode(record["text"])
+    return base64.urlsafe_b64decode(record["text"])
 
 
 def made_of(record: Record) -> Made:
