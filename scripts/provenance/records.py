@@ -15,11 +15,9 @@ from scripts import ROOT
 
 BAKED = ROOT / "docs" / "baked"
 SCHEMA = 1
-KINDS = ("program", "compiled", "layout", "trace", "lab", "matrix", "mutants", "runtime", "gate", "messages", "gallery")
+KINDS = ("program", "compiled", "layout", "trace", "lab", "matrix", "mutants", "runtime", "gate", "messages", "gallery", "lens")
 # Of the others, a kind's name is its folder's.
 FOLDERS = {"program": "", "layout": "layouts", "trace": "traces", "lab": "labs", "gallery": "noticed"}
-KINDS = ("program", "compiled", "layout", "trace", "lab", "matrix", "mutants", "runtime", "gate", "messages", "lens")
-FOLDERS = {"program": "", "layout": "layouts", "trace": "traces", "lab": "labs"}  # of the others, a kind's name is its folder's
 FIELDS = {"schema": int, "kind": str, "name": str, "hash": str, "environment": dict}
 
 
