@@ -35,7 +35,6 @@ def add_tile(tensor_desc, coord, src, _semantic=None):
     _semantic.builder.create_async_tma_reduce(ir.DESCRIPTOR_REDUCE_KIND.ADD, tensor_desc.handle, coord, src.handle)
 
 
-# --8<-- [start:walk]
 @gluon.jit
 def attention_keys_walk(first, sizes, HAS_LEFT: gl.constexpr, HAS_RIGHT: gl.constexpr, BLOCK_M: gl.constexpr):
     """The tiles of queries that keys from `first` on meet; all need a mask where some of the keys are none."""
@@ -53,10 +52,8 @@ def attention_keys_order(i, begin, plain_begin, plain_end, end):
     n_plain = plain_end - plain_begin
     masked = begin + i - n_plain
     return gl.where(i < n_plain, plain_begin + i, gl.where(masked < plain_begin, masked, masked + n_plain))
-# --8<-- [end:walk]
 
 
-# --8<-- [start:load]
 @gluon.jit
 def attention_keys_load(
     descriptors, pages, barriers, sizes, BLOCK_M: gl.constexpr, STAGES: gl.constexpr,
@@ -88,10 +85,8 @@ def attention_keys_load(
             load_tile(delta_desc, [batch, head, start], dout_full.index(stage), delta_ring.index(stage))
             load_tile(dout_desc, [batch, head, start, 0], dout_full.index(stage), dout_ring.index(stage))
             step += 1
-# --8<-- [end:load]
 
 
-# --8<-- [start:steps]
 @gluon.jit
 def attention_keys_steps(
     i_begin, i_end, walk, g: gl.constexpr, place, k, v, k_half, dk, dv, step, descriptors, pages, barriers, sizes, scale, keys,
@@ -148,10 +143,8 @@ def attention_keys_steps(
         add_tile(dq_desc, [batch, head, start, g * HALF], dq_page)
         step += 1
     return dk, dv, step
-# --8<-- [end:steps]
 
 
-# --8<-- [start:compute]
 @gluon.jit
 def attention_keys_compute(
     g: gl.constexpr, descriptors, pages, barriers, sizes, dk_ptr, dv_ptr, strides, scale, out_scale, BLOCK_M: gl.constexpr,
@@ -198,10 +191,8 @@ def attention_keys_compute(
     dv_ptr += batch.to(gl.int64) * dv_batch_stride + k_head.to(gl.int64) * dv_head_stride
     gl.store(dk_ptr + far * dk_row_stride + columns, (dk * out_scale).to(q_desc.dtype), mask=mask)
     gl.store(dv_ptr + far * dv_row_stride + columns, dv.to(q_desc.dtype), mask=mask)
-# --8<-- [end:compute]
 
 
-# --8<-- [start:kernel]
 @gluon.jit(do_not_specialize=["n_outer", "n_heads", "group", "q_length", "k_length", "left", "right", "together"])
 def attention_gluon_backward_kernel(
     q_desc, k_desc, v_desc, dout_desc, dq_desc, limit_desc, delta_desc, dk_ptr, dv_ptr,
@@ -263,10 +254,8 @@ def attention_gluon_backward_kernel(
         [4, 1],
         [REGISTERS, 24],
     )
-# --8<-- [end:kernel]
 
 
-# --8<-- [start:prepare]
 @triton.jit(do_not_specialize=["length", "padded"])
 def attention_prepare_kernel(
     out_ptr, dout_ptr, lse_ptr, dlse_ptr, limit_ptr, delta_ptr, sum_ptr, out_batch_stride, out_head_stride, out_row_stride,
@@ -294,10 +283,8 @@ def attention_prepare_kernel(
     tl.store(delta_ptr + outer * padded + rows, delta, mask=inside)
     zero = tl.zeros([BLOCK, WIDTH], tl.float32)
     tl.store(sum_ptr + (outer * length + rows)[:, None] * WIDTH + columns, zero, mask=inside[:, None])
-# --8<-- [end:prepare]
 
 
-# --8<-- [start:finish]
 @triton.jit(do_not_specialize=["length"])
 def attention_finish_kernel(
     sum_ptr, dq_ptr, dq_batch_stride, dq_head_stride, dq_row_stride, n_heads, length, scale, WIDTH: tl.constexpr,
@@ -313,10 +300,8 @@ def attention_finish_kernel(
     x = tl.load(sum_ptr + (outer * length + rows)[:, None] * WIDTH + columns, mask=mask, other=0.0)  # [BLOCK, WIDTH]
     dq_ptr += outer // n_heads * dq_batch_stride + outer % n_heads * dq_head_stride
     tl.store(dq_ptr + rows[:, None] * dq_row_stride + columns, x * scale, mask=mask)
-# --8<-- [end:finish]
 
 
-# --8<-- [start:launch]
 def launch_gluon_keys(q, k, v, dout, limit, delta, dq_sum, dk, dv, window, mask, scale, tile: dict[str, Any], strides_of) -> None:
     """Launch the kernel that adds to `dq_sum`, in float32, and stores `dk` and `dv`; `scale` is the factor of the scores."""
     (batches, heads, q_length, width), (_, k_heads, k_length, _) = q.shape, k.shape
@@ -358,4 +343,3 @@ def launch_finish(dq_sum: torch.Tensor, dq: torch.Tensor, scale: float, strides_
     attention_finish_kernel[(batches * heads * cdiv(length, block),)](
         dq_sum, dq, *strides_of(dq), heads, length, scale, WIDTH=width, BLOCK=block, num_warps=4
     )
-# --8<-- [end:launch]

@@ -55,6 +55,7 @@ class Runs:
             finally:
                 if watch:
                     watch.__exit__()
+            output = without_places(output, folder)
             record: dict[str, Any] = {"status": 0, "seconds": round(time.monotonic() - began, 1), "output": output.splitlines()}
             if measured.exists():
                 record |= json.loads(measured.read_text())
@@ -111,6 +112,12 @@ class Runs:
 
     def trace(self, work: Work, *_: Any) -> dict[str, Any]:
         return recorded(work.short)
+
+
+def without_places(output: str, folder: str) -> str:
+    """What a program printed, without where its file, temporary ones and packages lay on this machine."""
+    output = output.replace(f"{folder}/", "…/").replace(f"{tempfile.gettempdir()}/tmp", "…/tmp")
+    return re.sub(r"(?:/[\w.+-]+)+/site-packages/", "…/", output)
 
 
 def ended_well(command: list[str], folder: str, variables: dict[str, str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from scripts import charts, prepare
+from scripts import charts, mutate, prepare
 from scripts.provenance import programs, records, sources
 from scripts.provenance.digest import definitions
 from scripts.provenance.environment import primary_machine
@@ -61,7 +61,8 @@ def test_every_program_kernel_and_traced_run_is_wanted():
     labs = {f"labs/{path.stem}" for path in (records.ROOT / "docs/labs").glob("*.py")}
     assert len(labs) >= 4 and labs <= cpu.keys()
     noticed = {f"noticed/{path.stem}" for path in (records.ROOT / "snippets/gallery").glob("*.py")}
-    assert gpu.keys() == programs.keys() | compiled | labs | noticed
+    mutants = {f"mutants/{module}" for module in mutate.GLUON}
+    assert gpu.keys() == programs.keys() | compiled | labs | noticed | mutants
     rest = cpu.keys() - anywhere - compiled - labs
     kinds = {"layouts", "traces", "matrix", "mutants", "runtime", "messages", "noticed"}
     assert {name.partition("/")[0] for name in rest} == kinds

@@ -58,8 +58,8 @@ def test_racecheck_names_only_the_line_where_warps_are_parted(name, path):
     assert named and all(named) and {match[1] for match in named if match} <= GLUON
     lines = {int(match[2]) for match in named if match and match[1] == kernel.name}
     # The kernel's own line and where it parts its warps, in whichever file it stood when it ran.
-    calls = [node for node in ast.walk(kernel) if isinstance(node, ast.Call)]
-    places = {0} | {call.lineno - kernel.lineno for call in calls if ast.unparse(call.func) == "gl.warp_specialize"}
+    parts = [node for node in ast.walk(kernel) if isinstance(node, ast.If | ast.Expr) and "specialize(" in ast.unparse(node)]
+    places = {0} | {node.lineno - kernel.lineno for node in parts}
     assert len(places) > 1 and lines
     assert any(all(line - shift in places for line in lines) for shift in {line - place for line in lines for place in places})
     assert errors("trust/parted")["racecheck"] > 0
