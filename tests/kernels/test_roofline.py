@@ -158,7 +158,7 @@ def test_the_last_launch_of_a_kernel_is_the_one_that_counts():
 
 def test_no_gpu_is_said_in_one_line(monkeypatch, capsys):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert command.main(["own.py:main"]) == 2
+    assert command.report_roofline(["own.py:main"]) == 2
     assert capsys.readouterr().out == "needs: cuda (an NVIDIA GPU that PyTorch can use)\n"
 
 

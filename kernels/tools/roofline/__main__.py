@@ -11,7 +11,7 @@ from kernels.tools.roofline.report import report
 from kernels.tools.roofline.watched import found_in
 
 
-def main(arguments: list[str] | None = None) -> int:
+def report_roofline(arguments: list[str] | None = None) -> int:
     """Print the roofline of the kernels of a file; status 2 where there is no GPU."""
     parser = argparse.ArgumentParser(prog="python -m kernels.tools.roofline", description="What limits your kernel?")
     parser.add_argument("target", help="your_file.py:function, or :kernel")
@@ -39,4 +39,4 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report_roofline())
