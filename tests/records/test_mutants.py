@@ -10,6 +10,7 @@ from scripts import matrix, mutate
 from scripts.mutation.mutants import mutants
 from scripts.provenance import records, sources
 from scripts.provenance.environment import primary_machine
+from tests.records.freshness import waiting
 
 KERNEL = '''
 import triton
@@ -167,6 +168,8 @@ def test_kernels_in_gluon_have_scores_of_the_gpu():
     """Of changes that a lot drew, the code's own: enough are noticed, and few argued away."""
     total = Counter[str]()
     for module in mutate.GLUON:
+        if waiting(f"{primary_machine()}/mutants/{module}"):
+            continue
         found = records.read(records.record_path(primary_machine(), "mutants", module))
         names = {name for name, _ in found["caught"]} | {left["name"] for left in found["left"]}
         assert names == {mutant.name for _, mutant in mutate.drawn(module, len(names))} and len(names) >= 40
