@@ -30,6 +30,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts.baking import archive
+from scripts.baking.profile import ALONE, SANITIZERS, sanitizer_command
 from scripts.pages.gallery import MODES, ON_CPU, ON_GPU, TOOLS
 from scripts.provenance import records, sources
 from scripts.provenance.environment import environment, machine_name
@@ -40,7 +41,6 @@ from scripts.recording.verdicts import CANNOT, Ended, Verdict
 PROGRAMS = records.ROOT / "snippets" / "gallery"
 SECONDS = 60
 TESTS = ("own", "odd", "hard", "poison", "again")
-SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
 VARIANTS = ("wrong", "right")
 ASKED = ("odd", "hard")  # what a test without a GPU asks
 WATCHED = ("odd", "alone", "blind")  # what a tool that watches is shown
@@ -104,10 +104,8 @@ def debugged(name: str) -> Answers:
 
 def sanitized(name: str, tool: str) -> Answers:
     """One tool of Compute Sanitizer, with an allocation for each tensor."""
-    command = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", "--print-limit", "2"]
-    command += ["--show-backtrace", "no", "--report-api-errors", "no"]
-    alone = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
-    done = {variant: run([*command, *program(name, variant, *WATCHED)], alone) for variant in VARIANTS}
+    command = sanitizer_command(tool)
+    done = {variant: run([*command, *program(name, variant, *WATCHED)], ALONE) for variant in VARIANTS}
     return {tool: {variant: verdicts.of_sanitizer(each) for variant, each in done.items()}}
 
 
@@ -162,7 +160,9 @@ class Page:
             return {"page": {variant: self.answer(name, variant) for variant in VARIANTS}}
 
     def answer(self, name: str, variant: str) -> Verdict:
-        if self.worker is None or self.worker.is_worn():
+        if self.worker is not None and self.worker.is_worn():
+            self.end()
+        if self.worker is None:
             self.worker = self.start()
         words = [variant, *ASKED, "alone"]
         source = f"import sys; sys.argv += {words}  {inline(f'gallery/{name}')}"  # before its first line, a comment
@@ -171,6 +171,7 @@ class Page:
     def end(self) -> None:
         if self.worker is not None:
             self.worker.end()
+            self.worker = None
 
 
 def triton_of(folder: str) -> str:
@@ -270,8 +271,10 @@ def main() -> int:
 
     if cpu and asked:
         page = Page()
-        beside(asked, [interpreted, compiled, page.ask], arguments.jobs or 1, keep)
-        page.end()
+        try:
+            beside(asked, [interpreted, compiled, page.ask], arguments.jobs or 1, keep)
+        finally:
+            page.end()
     elif asked:
         ways: list[Callable[[str], Answers]] = [tested, debugged]
         ways += [partial(sanitized, tool=tool) for tool in SANITIZERS]

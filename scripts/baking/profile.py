@@ -10,9 +10,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from scripts.recording.verdicts import SUMMARY
+
 LIMIT_SECONDS = 900
-# How the tools of Compute Sanitizer end what they say; racecheck counts hazards, and calls the certain ones errors.
-SUMMARY = r"(?:ERROR SUMMARY: |RACECHECK SUMMARY: \d+ hazards? displayed \()(\d+) errors?(?:$|,)"
 COUNTERS = {
     "dram__bytes_read.sum": "dram_read_bytes",
     "dram__bytes_write.sum": "dram_write_bytes",
@@ -33,6 +33,7 @@ ALSO = {
 STALLS = "long_scoreboard short_scoreboard barrier membar math_pipe_throttle mio_throttle lg_throttle wait gmma sleeping"
 STALLED = {f"smsp__average_warps_issue_stalled_{reason}_per_issue_active.ratio": reason for reason in STALLS.split()}
 SANITIZERS = ("memcheck", "racecheck", "initcheck", "synccheck")
+ALONE = {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}  # every tensor gets an allocation of its own
 
 Variables = dict[str, str]
 
@@ -68,6 +69,11 @@ def watched(path: Path, part: str, metrics: list[str], variables: Variables) -> 
     return subprocess.run(command, env=variables, capture_output=True, text=True, timeout=LIMIT_SECONDS)
 
 
+def sanitizer_command(tool: str) -> list[str]:
+    command = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", "--print-limit", "2"]
+    return [*command, "--show-backtrace", "no", "--report-api-errors", "no"]
+
+
 def sanitizer(path: Path, tool: str, part: list[str], variables: Variables) -> dict[str, Any]:
     """Run a program, or one part of it, under Compute Sanitizer and keep what it found, without what varies.
 
@@ -78,9 +84,8 @@ def sanitizer(path: Path, tool: str, part: list[str], variables: Variables) -> d
         raise RuntimeError(f"no tool {tool!r} of Compute Sanitizer is known here, only {', '.join(SANITIZERS)}")
     if not shutil.which("compute-sanitizer"):
         raise RuntimeError("Compute Sanitizer (compute-sanitizer) is not on the PATH, and this program's record wants it")
-    command = ["compute-sanitizer", "--tool", tool, "--target-processes", "all", "--print-limit", "2"]
-    command += ["--show-backtrace", "no", "--report-api-errors", "no", sys.executable, str(path), *part]
-    variables = variables | {"PYTORCH_NO_CUDA_MEMORY_CACHING": "1"}
+    command = [*sanitizer_command(tool), sys.executable, str(path), *part]
+    variables = variables | ALONE
     with tempfile.TemporaryDirectory() as folder:
         result = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=LIMIT_SECONDS)
     printed = result.stdout + result.stderr

@@ -117,6 +117,7 @@ class Runs:
 def without_places(output: str, folder: str) -> str:
     """What a program printed, without where its file, temporary ones and packages lay on this machine."""
     output = output.replace(f"{folder}/", "…/").replace(f"{tempfile.gettempdir()}/tmp", "…/tmp")
+    output = re.sub(r"\btmp[a-z0-9_]{8}\b", "tmp…", output)
     return re.sub(r"(?:/[\w.+-]+)+/site-packages/", "…/", output)
 
 

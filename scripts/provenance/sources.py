@@ -21,7 +21,7 @@ LENS = "scripts/reading/made.py:made"
 RECORDER = "scripts/recording/recorder.py:record"
 CASES = "scripts/recording/cases"
 HEARER = "scripts/recording/refusals.py"
-JUDGE = "scripts/recording/verdicts.py"
+JUDGE, STAND_IN = "scripts/recording/verdicts.py", "scripts/recording/stand_in_run.py"
 MUTATOR = "scripts/mutation/mutants.py:mutants"
 TESTS = "tests/kernels"
 # What runs programs in a page: its own part, and what of Python's and PyTorch's it stands in for.
@@ -57,7 +57,7 @@ def entries(kind: str, name: str, code: Code | None = None) -> list[str]:
         case "messages":
             return [f"snippets/errors/{name}.py", HEARER]
         case "gallery":
-            return [f"snippets/gallery/{name}.py", JUDGE]
+            return [f"snippets/gallery/{name}.py", JUDGE, STAND_IN]
         case "matrix":
             return [f"{PACKAGE}:{name.partition('/')[2]}", COMPILER]
         case "gate":

@@ -74,14 +74,14 @@ def of_values(done: Ended, situation: str) -> Verdict:
 
 
 def worst(*verdicts: Verdict) -> Verdict:
-    """Of several situations the first one that is not silent, or else the first."""
-    return next((each for each in verdicts if each.verdict != SILENT), verdicts[0])
+    """Of several situations the first in which something was noticed, or else could not be asked, or else the first."""
+    return min(verdicts, key=lambda each: (each.verdict == SILENT, each.verdict == CANNOT))
 
 
 def of_page(answer: dict, situations: tuple[str, ...]) -> Verdict:
     """What the page's runtime says: an error of its own, or what the program printed."""
     error, out = answer["done"]["error"], "\n".join(answer["out"])
-    if error and error["type"] not in ("SystemExit",):
+    if error and error["type"] != "SystemExit":
         if error["type"] == "Stopped":
             return Verdict(HANGS, "it did not end")
         outside = error["type"] == "OutsideOfTensors"
@@ -114,7 +114,8 @@ def of_sanitizer(done: Ended) -> Verdict:
     return Verdict(SILENT, plain(lines[-1]))
 
 
-# How the four tools end what they say, and how they name what they found.
+# How the four tools end what they say (racecheck counts hazards, and calls the certain ones errors), and how they name what they
+# found.
 SUMMARY = r"(?:ERROR SUMMARY: |RACECHECK SUMMARY: \d+ hazards? displayed \()(\d+) errors?(?:$|,)"
 NAMES = re.compile(r"^(Invalid|Uninitialized|Error: |Barrier error|Divergent|Host API|Program hit)|hazard")
 
