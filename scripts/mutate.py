@@ -376,11 +376,19 @@ def drawn(module: str, count: int) -> list[tuple[str, Mutant]]:
 
 def sample_on_gpu(modules: list[str], count: int, workers: int) -> None:
     """Try some mutants of each, keep the scores. Workers are forked, so nothing may touch the GPU here before they are done."""
+    asked = "from scripts.provenance.environment import machine_name; print(machine_name(cpu=False))"
+    machine = subprocess.check_output([sys.executable, "-c", asked], cwd=records.ROOT, text=True).strip()
+    # Else every change would count as noticed.
+    if red := [module for module in modules if not sources.is_kept(machine, "gate", f"test_{module}")]:
+        raise RuntimeError(f"the tests of {', '.join(red)} have not passed here: bake something that they cover")
+    kept_at = {module: journal(module) for module in modules}
     for module in modules:
         for mutant, noticed in outcomes(module, drawn(module, count), workers, noted(module), {}, LIMIT):
             note(module, mutant, noticed)
             print(f"  line {mutant.line}: {mutant.name}: {noticed or 'not noticed'}", flush=True)
     here = environment(cpu=False)
+    if any(journal(module) != path for module, path in kept_at.items()):
+        raise RuntimeError("kernels or tests were edited meanwhile; nothing is kept")
     for module in modules:
         known = noted(module)
         tried_here = [(mutant, known[mutant.name]) for _, mutant in drawn(module, count)]
@@ -433,11 +441,14 @@ def main() -> int:
     parser.add_argument("--gluon", type=int, metavar="COUNT", help="try so many changes of the kernels in Gluon, on a Hopper GPU")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
+    if arguments.gluon and (arguments.judge or arguments.again or arguments.list or arguments.only != "*"):
+        parser.error("--gluon takes modules and --jobs, nothing else")
     if arguments.judge:
         for module in arguments.modules or kept():
             judge_again(module)
         return 0
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    os.environ.pop("TRITON_INTERPRET", None)
     if not arguments.gluon:
         os.environ["TRITON_INTERPRET"] = "1"
     import numpy  # noqa: F401

@@ -176,6 +176,15 @@ def test_nothing_is_written_past_the_end(monkeypatch):
     for row, x in zip(line, (q, k, v), strict=True):
         row[:100] = x[0, 0]
     q, k, v = (row[:100].view(1, 1, 100, 128).requires_grad_() for row in line.detach())
+    behind = []
+
+    def with_rows_behind(x):
+        made = torch.full((164, 128), torch.nan, dtype=x.dtype, device=x.device)
+        behind.append(made[100:])
+        return made[:100].view(1, 1, 100, 128)
+
+    monkeypatch.setattr("kernels.attention.launch.empty_rows_like", with_rows_behind)
     out = attention(q, k, v)
     assert out.isfinite().all() and all(dx.isfinite().all() for dx in torch.autograd.grad(out.sum(), (q, k, v)))
     assert line[:, 100:].isnan().all()
+    assert len(behind) == 4 and all(rows.isnan().all() for rows in behind)

@@ -7,11 +7,9 @@ import pytest
 from scripts.launches import SPECIMENS
 from scripts.provenance import records, sources
 from scripts.provenance.follow import Code
-from tests.records import freshness
 
 PRIMARY = "nvidia-h200"
 KERNELS = list(dict.fromkeys(specimen.function for specimen in SPECIMENS))
-KERNELS = [name for name in KERNELS if not freshness.waiting(f"{PRIMARY}/compiled/{name}")]
 CODE = Code()
 
 
