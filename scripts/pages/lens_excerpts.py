@@ -218,12 +218,17 @@ def bits(layout: dict[str, Any]) -> str:
     return "\n".join([f"{layout['name']}, {layout['shape']} {layout['dtype']}", *lines, ""])
 
 
+def nvidia(record: Record) -> list[Record]:
+    """The launches for GPUs whose shared memory has the 32 banks that were counted with."""
+    return [launch for launch in record["launches"] if launch["target"].startswith("sm_")]
+
+
 def banks(found: list[Record]) -> str:
     """Every kind of access to shared memory: how many in all kernels, how many of them wait for banks, and in which kernels."""
     counted: dict[tuple[str, int], list[int]] = {}
     waiting: dict[str, None] = {}
     for record in found:
-        for access in (access for launch in record["launches"] for access in launch.get("shared", [])):
+        for access in (access for launch in nvidia(record) for access in launch.get("shared", [])):
             tally = counted.setdefault((access["operation"], access["lane_bytes"]), [0, 0])
             tally[0] += 1
             if access["taken"] > access["needed"]:

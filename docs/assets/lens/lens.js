@@ -286,13 +286,14 @@ class CompilerLens extends HTMLElement {
   }
 
   layouts(chosen = 0) {
-    const { layouts, shared = [] } = this.launch;
+    const { layouts, shared: accesses = [], target } = this.launch;
+    const shared = target.startsWith("sm_") ? accesses : []; // passes are counted over the 32 banks of NVIDIA's GPUs
     this.layout = layouts[chosen];
     this.held = holders(this.layout);
     this.cursor = 0;
     const names = layouts.map(({ name, shape, dtype }, at) => option(at, `${name}, ${shape} ${dtype}`, at === chosen));
     const rows = shared.map(({ operation, shape, dtype, lane_bytes, taken, needed }) => `<tr><th scope="row"><code>${operation}</code></th><td>${shape} ${dtype}</td><td>${lane_bytes}</td><td>${needed}</td><td>${taken}</td></tr>`);
-    const banks = rows.length ? `<div class="scroll" tabindex="0" role="region" aria-label="Passes over the banks"><table><thead><tr><th scope="col">access to shared memory</th><th scope="col">block</th><th scope="col">bytes a lane</th><th scope="col">passes it needs</th><th scope="col">passes it takes</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>` : "<p>No access of a warp to shared memory has a layout that can be counted here: there is none, or tensor cores and descriptors make it themselves.</p>";
+    const banks = rows.length ? `<div class="scroll" tabindex="0" role="region" aria-label="Passes over the banks"><table><thead><tr><th scope="col">access to shared memory</th><th scope="col">block</th><th scope="col">bytes a lane</th><th scope="col">passes it needs</th><th scope="col">passes it takes</th></tr></thead><tbody>${rows.join("")}</tbody></table></div>` : "<p>No access of a warp to shared memory has a layout that can be counted here: there is none, tensor cores and descriptors make it themselves, or it is no GPU of NVIDIA's.</p>";
     this.part("layouts").innerHTML = `<label>Layout <select name="layout">${names.join("")}</select></label><p class="lens-told" role="status" data-part="told"></p><div class="lens-grid"><canvas class="lens-canvas" tabindex="0" role="img" aria-label="Who holds which element; move with the arrow keys"></canvas></div>${banks}`;
     const { bases } = this.layout;
     this.say(bases.offset === undefined ? "One color for each warp, paler and darker by lane. Red is all that the chosen thread holds." : "One color for each of the 32 banks. Red is all that lies in the bank of the chosen element.");
