@@ -249,7 +249,8 @@ def write_checked() -> None:
     lines = []
     if gpu := newest.get(primary_machine()):
         versions = f"Triton {gpu['triton']}, torch {gpu['torch']} and Python {gpu['python']}"
-        lines.append(f"Every file of this page ran on an {gpu['gpu']} with {versions} ({gpu['measured_at'][:10]}).")
+        ran_on = f"{gpu['gpu']} with {versions} ({gpu['measured_at'][:10]})"
+        lines.append(f"The programs of this page ran on an {ran_on}, but for those of which it says that they wait.")
     if cpu := newest.get("cpu"):
         versions = f"Triton {cpu['triton']} and torch {cpu['torch']} ({cpu['measured_at'][:10]})"
         lines.append(f"Those that need no GPU also ran on a CPU, under the interpreter of {versions}.")

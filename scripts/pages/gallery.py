@@ -175,7 +175,7 @@ def noticed(name: str) -> list[str]:
     loud = [(tool, each) for tool, each in found.items() if each.verdict in LOUD]
     lines = [f"- **{TOOLS[tool]}** {each.verdict}: `` {each.said} ``" for tool, each in loud]
     lines += [f"- **{TOOLS[tool]}** gives a *false alarm*: `` {each.alarm} ``" for tool, each in found.items() if each.alarm]
-    parts = ["Who notices:", "\n".join(lines)] if lines else ["So far nobody notices."]
+    parts = ["Who notices:", "\n".join(lines)] if lines else ["None of the tools that were asked notices."]
     for verdict, words in (("silent", "Silent"), ("cannot", "Cannot be asked"), ("", "Not asked yet")):
         those = [(tool, each) for tool, each in found.items() if each.verdict == verdict]
         reasons = {each.said for _, each in those}
