@@ -191,8 +191,10 @@ FIND_BUTTON = """async (block, [patience, number]) => {
   const end = performance.now() + patience;
   await navigator.clipboard.writeText('');
   block.scrollIntoView({ block: 'center', behavior: 'instant' });
-  const ready = () => [...block.querySelectorAll('button[data-md-type=copy]')].filter(
-    (button) => !button.disabled && / · \\d|could not be loaded/.test(button.ariaLabel ?? ''))[number];
+  const ready = () => {
+    const button = block.querySelectorAll('button[data-md-type=copy]')[number]; // the two texts are loaded one by one
+    return button && !button.disabled && / · \\d|could not be loaded/.test(button.ariaLabel ?? '') ? button : null;
+  };
   while (!ready()) {
     if (performance.now() > end) throw new Error(`no copy button: ${block.textContent.slice(0, 200)}`);
     await new Promise((again) => setTimeout(again, 10));
