@@ -24,7 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import lab_pages
-from scripts.pages import dist, questions, run_here
+from scripts.pages import dist, drawn, questions, run_here
 from scripts.pages import peers as results
 from scripts.pages.blocks import Blocks
 from scripts.provenance import programs, records, sources
@@ -115,6 +115,7 @@ def figures() -> dict[str, Any]:
     from scripts.pages import gallery, messages
 
     found: dict[str, Any] = {"m": {}, "ceiling": {}, "counted": {}, "compiled": {}, "kept": {}, "programs": {}, "baked": {}}
+    found["drawn"] = {}
     found["messages"] = messages.counts()
     found["gallery"] = gallery.counts()
     for which in ("cpu", machine):  # what a program kept on the GPU stands before what it kept without one
@@ -153,6 +154,11 @@ def figures() -> dict[str, Any]:
             }
     if ceilings:
         found["ceiling"] |= {key: statistics.median(rates[key] for rates in ceilings) for key in ("copy_gbps", "matmul_tflops")}
+        found["drawn"] = {
+            name: {"seed": record["drawn"]["seed"]}
+            | {direction: drawn.summary(some) for direction, some in drawn.directions(drawn.cases(record)).items()}
+            for name, record in drawn_records(machine).items()
+        }
         found["results"] = results.summary(library_rows(machine)) | {"floor_us": results.FLOOR_US}
     return found
 
@@ -338,6 +344,34 @@ def library_rows(machine: str) -> list[dict[str, Any]]:
     return sorted(found, key=lambda row: list(results.OPERATIONS).index(row["op"]))
 
 
+def drawn_records(machine: str) -> dict[str, dict[str, Any]]:
+    """The records of shapes that nobody chose, by their programs' short names."""
+    found = [record for record in records_of(machine) if "drawn" in record] if machine in machines() else []
+    return {record["name"].partition("/")[2]: record for record in found}
+
+
+def write_drawn() -> None:
+    """Every time at a drawn shape as one file, and the charts of all operations, one after another, as one fragment."""
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(drawn.COLUMNS)
+    for machine in machines():
+        for record in drawn_records(machine).values():
+            for row in record["drawn"]["cases"]:
+                known = [record["environment"]["gpu"], record["drawn"]["seed"]]
+                known += [row[key] for key in ("op", "direction", "shape", "dtype")]
+                flops = "" if row["flops"] is None else row["flops"]
+                for name, ms in row["ms"].items():
+                    table.writerow([*known, name, *ms, row["bytes"], flops])
+    write_text(DOCS / "data" / "drawn.csv", text.getvalue())
+    found = drawn_records(primary_machine())
+    parts = [html_table(drawn.table(found), "The library at shapes that nobody chose")] if found else []
+    charts = [DOCS / "generated" / "charts" / f"drawn_{name}.html" for name in found]
+    parts += [path.read_text(encoding="utf-8") for path in charts if path.exists()]
+    nothing = "<p>Nobody has drawn yet. The next bake draws first, and its table and charts will stand here.</p>\n"
+    write_text(DOCS / "generated" / "drawn.html", "\n".join(parts) or nothing)
+
+
 def write_results() -> None:
     rows = library_rows(primary_machine()) if primary_machine() in machines() else []
     write_text(DOCS / "generated" / "results.html", html_table(results.table(rows), "The library beside its peers"))
@@ -517,6 +551,7 @@ def write_others() -> dict[str, Any]:
     write_checked()
     write_compatibility()
     write_results()
+    write_drawn()
     write_measurements()
     write_trust()
     write_traces()

@@ -181,6 +181,8 @@ def test_changed_numbers_change_the_chart(name):
         changed = changing(source)
         for place, row in enumerate(changed[source].get("measurements", [])):
             row["ms"] = [(1.2 + place % 7 / 10) * part for part in row["ms"]]  # ratios change, too
+        for place, row in enumerate(changed[source].get("drawn", {}).get("cases", [])):
+            row["ms"]["blockwise"] = [(1.2 + place % 7 / 10) * part for part in row["ms"]["blockwise"]]
         if not RECORDS[source].get("measurements"):
             for row in changed[source].get("counters", []):
                 row["dram_read_bytes"] *= 2

@@ -1,0 +1,38 @@
+"""SwiGLU at 48 drawn shapes, forward and backward, beside PyTorch eager, torch.compile and Liger-Kernel."""
+# needs: cuda
+import sys
+
+import torch
+
+if not torch.cuda.is_available():
+    print("needs: cuda (an NVIDIA GPU that PyTorch can use)")
+    sys.exit(2)
+
+import torch._functorch.config
+
+import torch.nn.functional as F
+
+from kernels.activations import swiglu
+from kernels.tools.drawn import Drawn, draw_rows
+
+try:
+    from liger_kernel.ops.swiglu import LigerSiLUMulFunction
+except ImportError:
+    print("liger-kernel is not installed: it is left out")
+    LigerSiLUMulFunction = None
+
+torch._functorch.config.donated_buffer = False  # a compiled backward is called more than once here
+
+
+def plain(gate, up):
+    return F.silu(gate) * up
+
+
+drawn = Drawn("swiglu")
+for case in drawn.each(draw_rows(drawn.seed)):
+    gate, up = (torch.randn(case.rows, case.columns, device="cuda").to(case.dtype) for _ in range(2))
+    functions = {"blockwise": swiglu, "eager": plain, "compile": torch.compile(plain, dynamic=False)}
+    if LigerSiLUMulFunction:
+        functions["liger"] = LigerSiLUMulFunction.apply
+    drawn.both(case, functions, (gate, up), (3 * gate.nbytes, 5 * gate.nbytes))
+drawn.finish()

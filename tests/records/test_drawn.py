@@ -1,0 +1,84 @@
+"""Shapes that nobody chose: how they are drawn, and what is said of the times that a benchmark finds there."""
+
+import math
+
+import pytest
+import torch
+
+from kernels.tools.drawn import FORMS, draw_heads, draw_products, draw_rows
+from scripts.pages import drawn
+from tests.records.made_up import drawn as made_up
+
+MANY = 3000
+
+
+@pytest.mark.parametrize("draw", [draw_rows, draw_products, draw_heads])
+def test_a_seed_draws_the_same_shapes_and_another_one_others(draw):
+    assert draw(5) == draw(5) != draw(6)
+    assert len(draw(5)) >= 48
+
+
+def test_rows_are_drawn_as_the_page_says():
+    cases = draw_rows(1, MANY)
+    kinds = [sum(test(case.columns) for case in cases) for test in (by_64, by_8, by_neither)]
+    assert all(abs(kind - MANY / 3) < MANY / 20 for kind in kinds), kinds
+    assert all(2**17 <= case.rows * case.columns <= 2**27 * 1.02 for case in cases)
+    assert {case.dtype for case in cases} == {torch.float32, torch.float16, torch.bfloat16}
+    # As many lengths in one order of size as in the next: either half of the logarithm holds about as many.
+    middle = math.sqrt(32 * 2**18)
+    assert 0.4 < sum(case.columns < middle for case in cases) / MANY < 0.6
+    assert sum(case.rows <= 64 for case in cases) > MANY / 20 and sum(case.columns <= 512 for case in cases) > MANY / 5
+
+
+def by_64(length: int) -> bool:
+    return length % 64 == 0
+
+
+def by_8(length: int) -> bool:
+    return length % 8 == 0 and not by_64(length)
+
+
+def by_neither(length: int) -> bool:
+    return length % 8 != 0
+
+
+def test_products_have_all_four_forms_and_no_more_work_than_said():
+    cases = draw_products(1, 400)
+    by_form = {form: cases[place::4] for place, form in enumerate(FORMS)}
+    assert all(case.m == case.n == case.k for case in by_form["square"])
+    assert all(min(case.m, case.n) <= 128 for case in by_form["thin"])
+    assert all(case.k >= 7 * max(case.m, case.n) for case in by_form["deep"])
+    assert all(2**27 <= case.m * case.n * case.k <= 2**40 for case in cases)
+
+
+def test_heads_are_shared_evenly():
+    assert all(case.heads % case.k_heads == 0 for case in draw_heads(1, 400))
+
+
+def record(*times: dict[str, float], copy: float = 1e9) -> drawn.Record:
+    """A record of cases that move 10⁶ bytes, each with times in milliseconds, beside a copy of `copy` bytes a millisecond."""
+    row = {"op": "softmax", "direction": "fwd", "shape": "2x3", "dtype": "fp32", "bytes": 10**6, "flops": None}
+    found = [row | {"ms": {name: [ms, ms, ms] for name, ms in each.items()}} for each in times]
+    return {"ceilings": {"copy": {"bytes": copy, "ms": [1, 1, 1]}}, "drawn": {"op": "softmax", "seed": 1, "cases": found}}
+
+
+def test_the_best_peer_counts_and_a_case_near_the_copy_is_level_at_least():
+    slow, near = drawn.cases(record({"blockwise": 2, "eager": 4, "compile": 1}, {"blockwise": 2, "eager": 1}, copy=0.53e6))
+    assert (slow.peer, slow.ratio) == ("compile", 0.5)
+    assert near.of_copy == pytest.approx(0.943, abs=1e-3) and near.counted == 1 and near.ratio == 0.5
+    (far,) = drawn.cases(record({"blockwise": 2, "eager": 1}, copy=0.56e6))
+    assert far.counted == 0.5
+
+
+def test_the_summary_follows_from_the_cases():
+    ours = [{"blockwise": 1, "eager": ratio} for ratio in (0.5, 0.985, 1.0, 2.0, 4.0)]
+    of = drawn.summary(drawn.cases(record(*ours)))
+    assert of["cases"] == 5 and (of["won"], of["lost"]) == (2, 1)
+    assert of["mean"] == pytest.approx((0.5 * 0.985 * 8) ** 0.2)
+    assert of["worst"] == {"shape": "2x3", "dtype": "fp32", "ratio": 0.5, "peer": "eager"}
+    assert of["tenth"] == pytest.approx(0.5 + 0.4 * 0.485)
+
+
+def test_the_table_has_a_line_for_each_direction():
+    lines = drawn.table({"softmax": made_up("drawn/softmax"), "add": made_up("drawn/add")})
+    assert [line[:3] for line in lines[1:]] == [["softmax", "forward", 48], ["softmax", "backward", 48], ["add", "forward", 48]]
