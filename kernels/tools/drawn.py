@@ -214,7 +214,7 @@ class Drawn(Benchmark):
         right: dict[str, Callable] = {}
         for name, function in implementations.items():
             try:
-                wrong = max(error_of(ours, exact) for ours, exact in zip(results(function()), expected, strict=True))
+                wrong = max(relative_error(ours, exact) for ours, exact in zip(results(function()), expected, strict=True))
             except Exception as error:
                 if name == "blockwise":
                     raise
@@ -250,7 +250,7 @@ def results(found: torch.Tensor | tuple[torch.Tensor, ...]) -> tuple[torch.Tenso
     return (found,) if isinstance(found, torch.Tensor) else tuple(found)
 
 
-def error_of(found: torch.Tensor, exact: torch.Tensor) -> float:
+def relative_error(found: torch.Tensor, exact: torch.Tensor) -> float:
     """The norm of the difference over that of what is right; of what is zero, the norm itself."""
     size = exact.norm().item()
     return ((found.double() - exact).norm().item()) / (size or 1.0)
