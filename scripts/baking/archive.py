@@ -16,9 +16,13 @@ from scripts.provenance.follow import Code
 MANIFEST = "manifest.json"
 
 
-def pack(machine: str, archive: Path, baked: Path = records.BAKED) -> int:
-    """Put every record of a machine into one archive and return their number."""
-    every = [path for path, _ in records.all_records(machine, baked, gates=True)]
+def pack(machine: str, archive: Path, baked: Path = records.BAKED, root: Path = ROOT) -> int:
+    """Put every record of a machine that is of today's code into one archive and return their number.
+
+    A bake that was interrupted leaves stale ones beside the new: they stay at home, because unpacking would refuse them all.
+    """
+    code = Code(root)
+    every = [path for path, record in records.all_records(machine, baked, gates=True) if sources.is_fresh(record, code)]
     contents = {path.relative_to(baked).as_posix(): path.read_bytes() for path in every}
     if not contents:
         raise records.RecordError(f"{baked / machine}: there is nothing to pack")

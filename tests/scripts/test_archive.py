@@ -33,7 +33,7 @@ def source(tmp_path_factory) -> Path:
 
 @pytest.fixture(scope="module")
 def packed(source) -> Path:
-    assert archive.pack("cpu", source / "bake.tgz", trees.baked(source)) == 2
+    assert archive.pack("cpu", source / "bake.tgz", trees.baked(source), source) == 2
     return source / "bake.tgz"
 
 
@@ -78,8 +78,17 @@ def test_other_machines_stay_at_home(tmp_path, source, target):
     baked = tmp_path / "from"
     for name, data in contents(source).items():
         trees.put(baked, {name: data.decode(), name.replace("cpu", "some-gpu"): data.decode()})
-    assert archive.pack("cpu", tmp_path / "bake.tgz", baked) == 2
+    assert archive.pack("cpu", tmp_path / "bake.tgz", baked, source) == 2
     assert [path.name for path in target(tmp_path / "bake.tgz")] == ["plus.json", "times.json"]
+
+
+def test_a_record_of_other_code_stays_at_home(tmp_path):
+    tree = trees.checkout(tmp_path / "tree")
+    trees.lay(tree, "tiny/plus")
+    trees.lay(tree, "tiny/times")
+    trees.put(tree, {"kernels/times.py": "def times(x, y):\n    return y * x * 1\n"})
+    assert archive.pack("cpu", tmp_path / "bake.tgz", trees.baked(tree), tree) == 1
+    assert archive.unpack(tmp_path / "bake.tgz", tmp_path / "baked", tree) == [tmp_path / "baked" / ONE]
 
 
 def test_the_archive_made_here_for_other_tests_is_a_good_one(tmp_path, source, target):
@@ -233,18 +242,18 @@ def test_a_full_disk_leaves_the_old_archive_and_nothing_else(tmp_path, source, m
 
     monkeypatch.setattr(tarfile.TarFile, "addfile", no_space)
     with pytest.raises(RecordError, match=r"bake\.tgz: could not be written \(No space left on device\)"):
-        archive.pack("cpu", tmp_path / "bake.tgz", trees.baked(source))
+        archive.pack("cpu", tmp_path / "bake.tgz", trees.baked(source), source)
     assert trees.snapshot(tmp_path) == {"bake.tgz": b"old"}
 
 
 def test_a_place_that_cannot_be_is_named(tmp_path, source):
     with pytest.raises(RecordError, match=r"gone/bake\.tgz: could not be written \(No such file or directory\)"):
-        archive.pack("cpu", tmp_path / "gone" / "bake.tgz", trees.baked(source))
+        archive.pack("cpu", tmp_path / "gone" / "bake.tgz", trees.baked(source), source)
 
 
 def test_a_machine_without_records_is_named(tmp_path, source):
     with pytest.raises(RecordError, match="no-gpu: there is nothing to pack"):
-        archive.pack("no-gpu", tmp_path / "bake.tgz", trees.baked(source))
+        archive.pack("no-gpu", tmp_path / "bake.tgz", trees.baked(source), source)
 
 
 def test_a_corrupt_record_is_not_packed(tmp_path):
@@ -260,13 +269,13 @@ from pathlib import Path
 from scripts.baking import archive
 
 tarfile.TarFile.addfile = lambda *_: os._exit(9)
-archive.pack("cpu", Path(sys.argv[1]), Path(sys.argv[2]))
+archive.pack("cpu", Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3]))
 """
 
 
 def test_a_process_that_dies_while_it_packs_leaves_the_old_archive(tmp_path, source):
     path = tmp_path / "bake.tgz"
     path.write_bytes(b"old")
-    command = [sys.executable, "-c", DYING, str(path), str(trees.baked(source))]
+    command = [sys.executable, "-c", DYING, str(path), str(trees.baked(source)), str(source)]
     done = subprocess.run(command, env=os.environ | {"PYTHONPATH": str(records.ROOT)})
     assert (done.returncode, path.read_bytes()) == (9, b"old")

@@ -1,0 +1,84 @@
+"""PyTorch's own samples of a function's arguments, given to a function of ours: what passed, what was refused, what failed."""
+import sys
+import types
+import unittest
+from collections import Counter
+
+import torch
+
+try:
+    import expecttest  # what PyTorch's tests ask for; its samples do not need it
+except ImportError:
+    sys.modules["expecttest"] = types.SimpleNamespace(TestCase=unittest.TestCase)
+from torch.testing._internal.common_methods_invocations import op_db
+
+TOLERANCES = {torch.float32: (1e-5, 1e-5), torch.float16: (4e-3, 4e-3), torch.bfloat16: (3e-2, 3e-2)}
+ON_GPU = torch.cuda.is_available()
+DEVICE = "cuda" if ON_GPU else "cpu"
+TYPES = [torch.float32, torch.float16, torch.bfloat16] if ON_GPU else [torch.float32, torch.float16]
+
+
+def tensors_of(value):
+    """A result or the arguments of a call, flat: the tensors of floating-point numbers alone."""
+    if isinstance(value, torch.Tensor):
+        return [value] if value.is_floating_point() else []
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    return [tensor for part in parts for tensor in tensors_of(part)]
+
+
+def exact(value):
+    """The same arguments in float64, with gradients to come where the given ones have them."""
+    if isinstance(value, torch.Tensor):
+        return value.detach().double().requires_grad_(value.requires_grad) if value.is_floating_point() else value
+    if isinstance(value, dict):
+        return {key: exact(part) for key, part in value.items()}
+    return type(value)(exact(part) for part in value) if type(value) in (tuple, list) else value
+
+
+def gradients(result, arguments):
+    """Of the sum of squares of a result, to each argument that has one: its way back gets numbers that differ."""
+    leaves = [tensor for tensor in tensors_of(arguments) if tensor.requires_grad]
+    total = torch.zeros(1, dtype=torch.float64, device=DEVICE)
+    for y in tensors_of(result):
+        total = total + (y.double() ** 2).sum()
+    return torch.autograd.grad(total, leaves, allow_unused=True) if leaves and total.requires_grad else ()
+
+
+def verdict(ours, theirs, call):
+    """`passed`; or `refused` or `failed`, with the reason."""
+    positional, named = call
+    wanted = exact((positional, named))
+    expected = theirs(*wanted[0], **wanted[1])
+    try:
+        found = ours(*positional, **named)
+    except (TypeError, ValueError, NotImplementedError) as error:
+        return f"refused: {str(error).splitlines()[0]}"
+    results = [*tensors_of(found), *gradients(found, call)]
+    for one, other in zip(results, [*tensors_of(expected), *gradients(expected, wanted)], strict=True):
+        if one is None and other is None:
+            continue
+        if one is None or other is None or one.shape != other.shape:
+            return "failed: a result or a gradient is missing, or has another shape"
+        relative, absolute = TOLERANCES[one.dtype]
+        if other.numel() and other.isfinite().all():
+            absolute *= other.abs().max().clamp(min=1).item()
+        if not torch.allclose(one.double(), other, relative, absolute, equal_nan=True):
+            return f"failed: off by {(one.double() - other).abs().max().item():.1e}"
+    return "passed"
+
+
+def ask(title, ours, name, variant="", adapt=None):
+    """Print what came of all samples of PyTorch's function `name`; return how many failed."""
+    (operation,) = [one for one in op_db if (one.name, one.variant_test_name) == (name, variant)]
+    counts, reasons = Counter(), Counter()
+    for dtype in TYPES:
+        for sample in operation.sample_inputs(DEVICE, dtype, requires_grad=operation.supports_autograd):
+            call = ((sample.input, *sample.args), dict(sample.kwargs))
+            said = verdict(adapt(ours) if adapt else ours, operation.op, call)
+            counts[said.partition(":")[0]] += 1
+            reasons[said] += said != "passed"
+    print(f"{title}: {counts['passed']} passed, {counts['refused']} refused, {counts['failed']} failed")
+    for reason, count in reasons.most_common():
+        if count:
+            print(f"    {count} {reason}")
+    return counts["failed"]
