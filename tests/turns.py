@@ -11,7 +11,7 @@ import zlib
 
 from tests.docs.pages import ROOT
 
-LATELY = 40  # commits
+LATELY = 15  # commits
 
 
 def git(*arguments: str) -> list[str]:
