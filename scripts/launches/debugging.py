@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from scripts.launches import X_AND_OUT, called
+from scripts.launches import X_AND_OUT, Specimen, called
 
 IN = "snippets/debugging"
 ROWS = {"x_ptr": "*fp32", "weight_ptr": "*fp32", "y_ptr": "*fp32", "n_columns": 1000, "eps": 1e-6, "BLOCK": 1024}
@@ -14,4 +14,23 @@ SPECIMENS = [
     # What is printed lies on the stack first.
     replace(called(f"{IN}/prints.py:print_half_kernel", x_ptr="*fp32", y_ptr="*fp32", n_elements=6, BLOCK=4), spills=88),
     called(f"{IN}/assertions.py:root_kernel", x_ptr="*fp32", y_ptr="*fp32", BLOCK=4),
+    *(
+        replace(
+            called(
+                f"{IN}/stopped.py:stopped_suspect_kernel",
+                **{"x_ptr": "*fp32", "weight_ptr": "*fp32", "y_ptr": "*fp32", "N": 1000, "eps": 1e-5, "BLOCK": 1024, "STOP": stop},
+            ),
+            label=stop,
+            shared=2300,
+        )
+        for stop in ("centered", "shifted", "share")
+    ),
+    called(f"{IN}/shorter.py:running_suspect_kernel", x_ptr="*fp32", total_ptr="*fp32", N=4096, BLOCK=64),
+    Specimen(
+        f"{IN}/parts_of_compiler.py:switched_suspect_kernel",
+        "call",
+        255,
+        3 * 2 * 64 * 64 * 2 + 64,
+        arguments=dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), "*fp16") | {"K": 512, "BLOCK": 64},
+    ),
 ]
