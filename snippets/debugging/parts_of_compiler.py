@@ -15,7 +15,7 @@ if not torch.cuda.is_available():
 @triton.jit
 def switched_suspect_kernel(a_ptr, b_ptr, c_ptr, K, BLOCK: tl.constexpr):
     rows, k = tl.arange(0, BLOCK), tl.arange(0, BLOCK)
-    total = tl.zeros((BLOCK, BLOCK), tl.float32)
+    total = tl.full((BLOCK, BLOCK), 0.0, tl.float32)
     for start in range(0, K, BLOCK):
         a = tl.load(a_ptr + rows[:, None] * K + start + k[None, :])
         b = tl.load(b_ptr + (start + k)[:, None] * BLOCK + rows[None, :])
