@@ -25,6 +25,9 @@ SPECIMENS = [
         )
         for stop in ("centered", "shifted", "share")
     ),
+    called(
+        f"{IN}/lookup.py:lookup_suspect_kernel", table_ptr="*fp32", ids_ptr="*i64", y_ptr="*fp32", n_columns=64, BLOCK=64
+    ),
     called(f"{IN}/shorter.py:running_suspect_kernel", x_ptr="*fp32", total_ptr="*fp32", N=4096, BLOCK=64),
     Specimen(
         f"{IN}/parts_of_compiler.py:switched_suspect_kernel",
