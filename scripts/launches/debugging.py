@@ -6,6 +6,7 @@ from scripts.launches import X_AND_OUT, Specimen, called
 
 IN = "snippets/debugging"
 ROWS = {"x_ptr": "*fp32", "weight_ptr": "*fp32", "y_ptr": "*fp32", "n_columns": 1000, "eps": 1e-6, "BLOCK": 1024}
+DOT = {"x_ptr": "*fp32", "weight_ptr": "*fp32", "out_ptr": "*fp32", "N": 4000, "scale": 0.3, "bias": 0.7}
 SPECIMENS = [
     replace(called(f"{IN}/suspect.py:scale_rows_kernel", **ROWS), shared=2300),
     replace(called(f"{IN}/inside.py:scale_rows_seen_kernel", **ROWS, seen_ptr="*fp32"), shared=2300),
@@ -28,6 +29,8 @@ SPECIMENS = [
     called(
         f"{IN}/lookup.py:lookup_suspect_kernel", table_ptr="*fp32", ids_ptr="*i64", y_ptr="*fp32", n_columns=64, BLOCK=64
     ),
+    called(f"{IN}/same_formula.py:plain_suspect_kernel", **DOT, BLOCK=4096),
+    called(f"{IN}/same_formula.py:folded_suspect_kernel", **DOT, end=4000, BLOCK=256),
     called(f"{IN}/shorter.py:running_suspect_kernel", x_ptr="*fp32", total_ptr="*fp32", N=4096, BLOCK=64),
     Specimen(
         f"{IN}/parts_of_compiler.py:switched_suspect_kernel",
