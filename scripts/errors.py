@@ -6,7 +6,8 @@
 
 Each version has an environment of its own, .venv/triton-<version>, which `make test-matrix` makes first. There a program is
 asked of the compiler, for an H200 that need not be there, and of the interpreter. One record a program goes to
-docs/baked/cpu/messages; what its launches print on a GPU is in that GPU's own record of the program.
+docs/baked/cpu/messages; what its launches print on a GPU is in that GPU's own record of the program. A program that only a GPU
+refuses is not asked here: a bake on one hears it.
 """
 
 import argparse
@@ -20,6 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import matrix
+from scripts.pages import messages
 from scripts.provenance import records, sources
 from scripts.provenance.environment import environment
 
@@ -28,8 +30,9 @@ WAYS = ("compiler", "interpreter")
 
 
 def names() -> list[str]:
-    """The programs that ask for words; those of errors without a message have their output alone."""
-    return sorted(path.stem for path in PROGRAMS.glob("*.py") if "error_of" in path.read_text(encoding="utf-8"))
+    """The programs that ask for words; those of errors without a message, and those for a GPU, have their output alone."""
+    asking = sorted(path.stem for path in PROGRAMS.glob("*.py") if "error_of" in path.read_text(encoding="utf-8"))
+    return [name for name in asking if name not in messages.on_gpu()]
 
 
 def ask(python: str, way: str, asked: list[str]) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -298,6 +298,8 @@ def write_errors() -> None:
     for record in records_of("cpu") if "cpu" in machines() else []:
         if record["kind"] == "messages":
             write_text(DOCS / "generated" / "errors" / f"{record['name']}.md", messages.fragment(record))
+    for name in messages.on_gpu():
+        write_text(DOCS / "generated" / "errors" / f"{name}.md", messages.gpu_fragment(name))
     write_text(DOCS / "generated" / "errors" / "index.html", messages.index())
 
 

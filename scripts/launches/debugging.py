@@ -19,7 +19,7 @@ SPECIMENS = [
         replace(
             called(
                 f"{IN}/stopped.py:stopped_suspect_kernel",
-                **{"x_ptr": "*fp32", "weight_ptr": "*fp32", "y_ptr": "*fp32", "N": 1000, "eps": 1e-5, "BLOCK": 1024, "STOP": stop},
+                x_ptr="*fp32", weight_ptr="*fp32", y_ptr="*fp32", N=1000, eps=1e-5, BLOCK=1024, STOP=stop,
             ),
             label=stop,
             shared=2300,

@@ -1,6 +1,7 @@
 """The error index: what each version of Triton said to a program, what that usually means, and the list of all entries.
 
     fragment(record)  ->  the part of an entry that machines write, as Markdown
+    gpu_fragment(name)  ->  the same of an entry that only a GPU answers, from the GPU's record of the program
     index()           ->  every entry of the pages under docs/errors, as lists
 
 What an error usually means is what the labs' checker and the page runtime say to it: one list serves all three. The standard
@@ -14,7 +15,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from scripts import ROOT
-from scripts.provenance import records
+from scripts.provenance import programs, records
+from scripts.provenance.environment import primary_machine
 
 HEADING = re.compile(r"^## (.+?) \{ #([\w-]+) \}$", re.MULTILINE)
 LISTED = re.compile(r": errors/(\w+)\.md$", re.MULTILINE)
@@ -41,6 +43,31 @@ class Entry(NamedTuple):
         """What each version said to the entry's program, by the compiler and by the interpreter; nothing for one without."""
         path = records.record_path("cpu", "messages", self.program)
         return records.read(path)["said"] if path.exists() else {}
+
+
+@cache
+def on_gpu() -> list[str]:
+    """The programs whose message only a GPU gives."""
+    return [path.stem for path in sorted((ROOT / "snippets" / "errors").glob("*.py")) if programs.needs_of(f"errors/{path.stem}")]
+
+
+def heard_on_gpu(name: str) -> tuple[str, str, str]:
+    """Which GPU said what to such a program, with which Triton: all that it printed before its mend's result. Or nothing."""
+    path = records.record_path(primary_machine(), "program", f"errors/{name}")
+    if name not in on_gpu() or not path.exists():
+        return "", "", ""
+    record = records.read(path)
+    output = record["output"]
+    return record["environment"]["gpu"], record["environment"]["triton"], "\n".join(output[: output.index("True")])
+
+
+def gpu_fragment(name: str) -> str:
+    gpu, triton, text = heard_on_gpu(name)
+    if not text:
+        return "*Only a GPU gives this message, and none has been asked yet: these words are not from a record.*\n"
+    cause = usual_cause(text, mistake(name))
+    usually = f"\n\n*Usually:* {cause}" if cause else ""
+    return f"An {gpu} with Triton {triton}:\n\n```{{.text .said}}\n{text}\n```{usually}\n"
 
 
 def entries() -> dict[str, list[Entry]]:
@@ -128,7 +155,7 @@ def index() -> str:
 
 def speakers(entry: Entry) -> str:
     """Who says something, in a few words; nothing for an entry without a program that asks."""
-    told = []
+    told = [f"a GPU with Triton {heard_on_gpu(entry.program)[1]}"] if heard_on_gpu(entry.program)[2] else []
     for way, said in entry.said.items():
         loud = [version for version in said if is_loud(said[version])]
         if loud:

@@ -1,4 +1,4 @@
-"""An illegal access on a GPU, in processes that end by it: who reports it, launches that wait, and what still works afterwards."""
+"""An illegal access on a GPU, in processes that it ends: who reports it, launches that wait, and what works afterwards."""
 # needs: cuda
 # sanitizer: memcheck fault
 import os

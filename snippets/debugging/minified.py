@@ -1,4 +1,4 @@
-"""The minifier cuts a model down to the operation that a backend gets wrong. The backend is PyTorch's own, for tests like this."""
+"""The minifier cuts a model down to the operation that a backend of PyTorch's, made for such tests, gets wrong."""
 import contextlib
 import io
 import os
@@ -43,5 +43,6 @@ print(message)
 # --8<-- [end:minified]
 for title, text in (("before:", before), ("after:", after)):
     body = text[text.index("def forward") : text.index("mod = Repro()")].splitlines()[1:]
-    print(title, *[re.sub(r"(_modules|_parameters|;.*)", "", line) for line in body if " = " in line and " = L_" not in line], sep="\n")
+    shown = [line for line in body if " = " in line and " = L_" not in line]
+    print(title, *[re.sub(r"(_modules|_parameters|;.*)", "", line) for line in shown], sep="\n")
 assert "relu" in after and "layer_norm" not in after

@@ -66,4 +66,15 @@ def test_every_program_has_its_entry():
         text = (records.ROOT / "docs" / "errors" / f"{shown[name]}.md").read_text(encoding="utf-8")
         section = text.partition(f"{{ #{name.replace('_', '-')} }}")[2].partition("\n## ")[0]
         assert f"errors/{name}.py:" in section, name
-        assert (f'"docs/generated/errors/{name}.md"' in section) == (name in errors.names()), name
+        assert (f'"docs/generated/errors/{name}.md"' in section) == (name in [*errors.names(), *messages.on_gpu()]), name
+
+
+def test_what_a_gpu_says_stops_where_the_mend_s_result_begins(monkeypatch, tmp_path):
+    made = {"environment": {"gpu": "NVIDIA H200", "triton": "3.6.0"}, "output": ["ValueError: Pointer", "(cpu tensor?)", "True"]}
+    path = tmp_path / "record.json"
+    path.write_text("{}", encoding="utf-8")
+    monkeypatch.setattr(records, "record_path", lambda *_: path)
+    monkeypatch.setattr(records, "read", lambda _: made)
+    assert messages.heard_on_gpu("cpu_tensor") == ("NVIDIA H200", "3.6.0", "ValueError: Pointer\n(cpu tensor?)")
+    assert "True" not in messages.gpu_fragment("cpu_tensor") and "{.text .said}" in messages.gpu_fragment("cpu_tensor")
+    assert messages.heard_on_gpu("arange_power") == ("", "", "")
