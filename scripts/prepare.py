@@ -569,9 +569,31 @@ def write_others() -> dict[str, Any]:
     write_errors()
     write_gallery()
     lab_pages.write()
-    found = figures() | {"lens": write_lens()}
+    found = figures() | {"lens": write_lens(), "claims": write_claims()}
     write_machine_map(found)
     return found
+
+
+def write_claims() -> dict[str, Any]:
+    """The ledger of claims: a part for each page, the table of all, the chart of five figures, the file; and the counts."""
+    from scripts.claims import ledger
+    from scripts.pages import claims, claims_chart
+
+    found = ledger.entries()
+    for page in ledger.PAGES:
+        write_text(DOCS / "generated" / "claims" / f"{page}.md", claims.sections(page, found))
+    write_text(DOCS / "generated" / "claims" / "table.html", claims.table_html(found))
+    write_json(DOCS / "data" / "claims.json", claims.data(found))
+    primary = primary_machine()
+    if chart := claims_chart.chart([primary, *(name for name in machines() if name not in (primary, "cpu"))]):
+        wide, narrow = (claims_chart.drawing(chart, variant) for variant in ("wide", "narrow"))
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([chart["columns"], *chart["rows"]])
+        write_text(DOCS / "data" / "charts" / f"{chart['name']}.csv", text.getvalue())
+        write_json(DOCS / "data" / "charts" / f"{chart['name']}.json", chart)
+        shown = chart_figure(chart, wide, narrow).replace(f'"{TO_ROOT}', '"../')  # the page lies one folder deep
+        write_text(DOCS / "generated" / "claims" / "chart.html", shown)
+    return claims.counts(found)
 
 
 def write_dist() -> None:

@@ -13,6 +13,7 @@ const MODULES = {
   "blockwise-question": "./questions.js",
   "chart-values": "./charts.js",
   "compiler-lens": "./lens/lens.js",
+  "claims-table": "./claims.js",
 };
 const seen = new WeakSet();
 

@@ -63,6 +63,13 @@ class Evidence:
             self.read.append(folder + name)
         return records.read(path)
 
+    def names(self, folder: str) -> list[str]:
+        """Of every record that a folder of the CPU's holds."""
+        found = sorted(path.stem for path in (self.baked / "cpu" / folder).glob("*.json"))
+        if not found:
+            raise NotMeasured(folder)
+        return found
+
     def program(self, name: str) -> Record:
         """Of a program that ran on the GPU; one that needs none may have run on the CPU alone."""
         try:
@@ -96,12 +103,12 @@ class Evidence:
                 if row["op"] == op and row["direction"] == direction:
                     case = by_case.setdefault((row["direction"], row["shape"], row["dtype"]), {})
                     case.setdefault(row["timing"], {})[row["implementation"]] = row
-            for case, timed in by_case.items():
+            for key, timed in by_case.items():
                 ways = [timed[way] for way in ("graph", "call") if way in timed and set(having) <= timed[way].keys()]
                 if ways:
                     us = {each: row["ms"][1] * 1e3 for each, row in ways[0].items()}
                     one = next(iter(ways[0].values()))
-                    found.append(Cell(*case, us, one["flops"], one["bytes"]))
+                    found.append(Cell(*key, us, one["flops"], one["bytes"]))
         return found
 
     def counted(self, name: str, implementation: str) -> Record:

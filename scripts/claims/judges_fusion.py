@@ -18,7 +18,8 @@ FUSED = [
 
 
 def fusion_2_5(e: Evidence) -> Verdict:
-    """True where every recorded chain of operations becomes two to five times as fast in one kernel, true if for some of them."""
+    """True where every recorded chain of operations becomes two to five times as fast in one kernel, true if for some of
+    them."""
     cells = [cell for op, name in FUSED for cell in e.cells(op, name, having=("blockwise", "eager"))]
     found = [cell.ratio("blockwise", "eager") for cell in cells]
     holds = [2 <= value <= 5 for value in found]
@@ -27,28 +28,29 @@ def fusion_2_5(e: Evidence) -> Verdict:
 
 
 def softmax_passes(e: Evidence) -> float:
-    """How often the chain of five operations reads or writes a whole tensor: its counted bytes, in units of what one pass moves."""
+    """How often the chain of five operations reads or writes a whole tensor: its counted bytes, in units of what one pass
+    moves."""
     chain, fused = (e.counted("fused_softmax/traffic", name)["bytes"] for name in ("unfused", "blockwise"))
     return float(2 * chain / fused)
 
 
 def softmax_four_passes(e: Evidence) -> Verdict:
-    """True where the bytes that the chain moves, as the GPU counts them, are within 10 % of four passes over the tensor; a kernel
-    that reads it once and writes it once makes two."""
+    """True where the bytes that the chain moves, as the GPU counts them, are within 10 % of four passes over the tensor; a
+    kernel that reads it once and writes it once makes two."""
     passes = softmax_passes(e)
     return Verdict(TRUE if abs(passes / 4 - 1) <= 0.1 else FALSE, {"passes": passes})
 
 
 def softmax_six_passes(e: Evidence) -> Verdict:
-    """True where the bytes that the chain moves, as the GPU counts them, are within 10 % of six passes over the tensor; a kernel
-    that reads it once and writes it once makes two."""
+    """True where the bytes that the chain moves, as the GPU counts them, are within 10 % of six passes over the tensor; a
+    kernel that reads it once and writes it once makes two."""
     passes = softmax_passes(e)
     return Verdict(TRUE if abs(passes / 6 - 1) <= 0.1 else FALSE, {"passes": passes})
 
 
 def softmax_3_4(e: Evidence) -> Verdict:
-    """True where the fused kernel is three to four times as fast as the chain of five operations at every recorded shape, true if at
-    some."""
+    """True where the fused kernel is three to four times as fast as the chain of five operations at every recorded shape,
+    true if at some."""
     cells = e.cells("softmax_ladder", "softmax_ladder/one_row", having=("row", "unfused"))
     found = [cell.ratio("row", "unfused") for cell in cells]
     counted = [e.counted("fused_softmax/traffic", name)["ms"] for name in ("unfused", "blockwise")]
@@ -68,8 +70,8 @@ def softmax_beats_torch(e: Evidence) -> Verdict:
 
 
 def rows_to_2048(e: Evidence) -> Verdict:
-    """True where a program that holds a whole row first falls below 80 % of the best rate at a row longer than 1,024 and no longer
-    than 4,096; false where it keeps up longer."""
+    """True where a program that holds a whole row first falls below 80 % of the best rate at a row longer than 1,024 and no
+    longer than 4,096; false where it keeps up longer."""
     cells = e.cells("softmax", "fused_softmax/benchmark_rows", having=("row",))
     rates = {cell.sides[-1]: cell.gbps("row") for cell in cells}
     long = {columns: rate for columns, rate in rates.items() if columns >= 1024}
@@ -93,8 +95,8 @@ def rows_of_57k(e: Evidence) -> Verdict:
 
 
 def norm_and_linear(e: Evidence) -> Verdict:
-    """True where the better of two ways of fusing LayerNorm into the linear layer beats PyTorch's two kernels by more than 10 % at
-    every recorded shape, true if at some."""
+    """True where the better of two ways of fusing LayerNorm into the linear layer beats PyTorch's two kernels by more than 10
+    % at every recorded shape, true if at some."""
     cells = e.cells("ln_linear_fold", "fusing/folded", having=("eager", "folded", "blockwise"))
     gains = [max(cell.ratio("folded", "eager"), cell.ratio("blockwise", "eager")) for cell in cells]
     holds = [gain > 1.1 for gain in gains]
@@ -104,13 +106,14 @@ def norm_and_linear(e: Evidence) -> Verdict:
 
 def compile_one_kernel(e: Evidence) -> Verdict:
     """True where the compiled function launches one kernel in every recorded setting, true if in some."""
-    counts = [way["kernels"] for width in e.figures("inductor/one_kernel").values() for name, way in width.items() if name != "eager"]
+    widths = e.figures("inductor/one_kernel").values()
+    counts = [way["kernels"] for width in widths for name, way in width.items() if name != "eager"]
     return Verdict(of_each([count == 1 for count in counts]), spread(counts) | {"cases": len(counts)})
 
 
 def inductor_70(e: Evidence) -> Verdict:
-    """True where the geometric mean of its shares of a hand-written kernel's speed, over six operations, lies between 65 % and
-    75 %."""
+    """True where the geometric mean of its shares of a hand-written kernel's speed, over six operations, lies between 65 %
+    and 75 %."""
     found = e.figures("inductor/benchmark")["compile"]
     verdict = TRUE if 0.65 <= found["mean"] <= 0.75 else FALSE
     cases = sum(len(shapes) for shapes in found["shares"].values())
@@ -118,7 +121,8 @@ def inductor_70(e: Evidence) -> Verdict:
 
 
 def layer_norm_beats_torch(e: Evidence) -> Verdict:
-    """True where Blockwise's LayerNorm is faster than PyTorch's at every recorded shape, forward and backward, true if at some."""
+    """True where Blockwise's LayerNorm is faster than PyTorch's at every recorded shape, forward and backward, true if at
+    some."""
     both = ("blockwise", "eager")
     forward, backward = (e.cells("layernorm", "norms/benchmark", direction=d, having=both) for d in ("fwd", "bwd"))
     found = [cell.ratio(*both) for cell in forward + backward]
@@ -146,8 +150,8 @@ def dropout_moves_less(e: Evidence) -> Verdict:
 
 
 def dropout_is_faster(e: Evidence) -> Verdict:
-    """True where dropout with a seed beats PyTorch's at every recorded shape with one random draw for each element; true if four
-    elements share a draw where only that does."""
+    """True where dropout with a seed beats PyTorch's at every recorded shape with one random draw for each element; true if
+    four elements share a draw where only that does."""
     cells = e.cells("dropout", "dropout/benchmark", having=("blockwise", "eager", "one_each"))
     each, shared = ([cell.ratio(name, "eager") for cell in cells] for name in ("one_each", "blockwise"))
     verdict = TRUE if min(each) > 1 else TRUE_IF if min(shared) > 1 else FALSE
@@ -155,7 +159,8 @@ def dropout_is_faster(e: Evidence) -> Verdict:
 
 
 def add_reaches_bandwidth(e: Evidence) -> Verdict:
-    """True where the addition of two vectors reaches 95 % of a copy's rate at every recorded length, true if from a length on."""
+    """True where the addition of two vectors reaches 95 % of a copy's rate at every recorded length, true if from a length
+    on."""
     copy = e.copy_gbps("first_kernel/benchmark")
     cells = sorted(e.cells("add", "first_kernel/benchmark", having=("blockwise",)), key=lambda cell: cell.sides)
     part = {cell.sides[0]: cell.gbps("blockwise") / copy for cell in cells if cell.dtype == "fp32"}
@@ -166,8 +171,8 @@ def add_reaches_bandwidth(e: Evidence) -> Verdict:
 
 
 def one_operation_is_bad(e: Evidence) -> Verdict:
-    """False where an addition, one operation between two loads and a store, reaches 95 % of a copy's rate on the longest recorded
-    vectors."""
+    """False where an addition, one operation between two loads and a store, reaches 95 % of a copy's rate on the longest
+    recorded vectors."""
     copy = e.copy_gbps("first_kernel/benchmark")
     cells = e.cells("add", "first_kernel/benchmark", having=("blockwise",))
     part = max(cells, key=lambda cell: cell.sides).gbps("blockwise") / copy
@@ -175,10 +180,11 @@ def one_operation_is_bad(e: Evidence) -> Verdict:
 
 
 def epilogue_ahead(e: Evidence) -> Verdict:
-    """True where a product with its activation fused beats cuBLAS and a kernel for the activation at every recorded shape, true if
-    at some."""
-    cells = [cell for op in ("epilogue_gelu", "epilogue_silu") for cell in e.cells(op, "fusing/epilogue", having=("fused", "eager"))]
-    gains = [cell.ratio("fused", "eager") for cell in cells]
+    """True where a product with its activation fused beats cuBLAS and a kernel for the activation at every recorded shape,
+    true if at some."""
+    both = ("fused", "eager")
+    cells = [cell for op in ("epilogue_gelu", "epilogue_silu") for cell in e.cells(op, "fusing/epilogue", having=both)]
+    gains = [cell.ratio(*both) for cell in cells]
     holds = [gain > 1 for gain in gains]
     own = e.cells("epilogue_gelu", "fusing/epilogue", having=("fused", "cublas"))
     ahead = sum(cell.ratio("fused", "cublas") > 1 for cell in own)

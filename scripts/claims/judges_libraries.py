@@ -39,8 +39,9 @@ def whole_tiles(e: Evidence) -> list[float]:
 
 
 def cublas_80_90(e: Evidence) -> Verdict:
-    """True where four fifths of all recorded shapes reach the lower end, with kernels chosen for each shape and with one kernel for
-    all; true if the kernel is chosen for the shape where only those do. What lies above the upper end is counted apart."""
+    """True where four fifths of all recorded shapes reach the lower end, with kernels chosen for each shape and with one
+    kernel for all; true if the kernel is chosen for the shape where only those do. What lies above the upper end is counted
+    apart."""
     chosen, one = ratios(products(e)), textbook(e) + whole_tiles(e)
     passed = [[value >= 0.8 for value in values] for values in (chosen, one)]
     enough = [sum(holds) >= MOST * len(holds) for holds in passed]
@@ -51,8 +52,8 @@ def cublas_80_90(e: Evidence) -> Verdict:
 
 
 def cublas_85(e: Evidence) -> Verdict:
-    """True where the middle of all recorded ratios to cuBLAS, of kernels chosen for the shape, lies between 80 % and 90 %; true if
-    for some shapes where at least one lies there."""
+    """True where the middle of all recorded ratios to cuBLAS, of kernels chosen for the shape, lies between 80 % and 90 %;
+    true if for some shapes where at least one lies there."""
     chosen = ratios(products(e))
     near = [0.8 <= value <= 0.9 for value in chosen]
     middle = statistics.median(chosen)
@@ -68,8 +69,8 @@ def cublas_5_15(e: Evidence) -> Verdict:
 
 
 def cublas_on_par(e: Evidence) -> Verdict:
-    """True where every recorded square of 16 bits reaches 95 % of cuBLAS with kernels chosen for the shape and with one kernel for
-    all; true if the kernel is chosen for it where only those do."""
+    """True where every recorded square of 16 bits reaches 95 % of cuBLAS with kernels chosen for the shape and with one
+    kernel for all; true if the kernel is chosen for it where only those do."""
     square = [cell for cell in products(e) if len(set(cell.sides)) == 1]
     chosen, one = ratios(square), textbook(e)
     passed = [min(values) >= 0.95 for values in (chosen, one)]
@@ -90,8 +91,8 @@ def peak_70_90(e: Evidence) -> Verdict:
 
 
 def behind_2_3(e: Evidence) -> Verdict:
-    """True where some recorded product with a depth and sides of at least 1,024 takes at least twice as long as cuBLAS, in 16 bits
-    or in 8."""
+    """True where some recorded product with a depth and sides of at least 1,024 takes at least twice as long as cuBLAS, in 16
+    bits or in 8."""
     cells = [(cell, OURS, "eager") for cell in products(e)]
     fp8 = e.cells("scaled_mm", "hopper/benchmark_fp8", having=("blockwise_tensor", "scaled_mm_tensor_fast"))
     cells += [(cell, "blockwise_tensor", "scaled_mm_tensor_fast") for cell in fp8]
@@ -108,8 +109,8 @@ def half_at_2048(e: Evidence) -> Verdict:
 
 
 def cuda_80_90(e: Evidence) -> Verdict:
-    """True where four fifths of the operations that this site has in both languages take at most a quarter longer in Triton. What is
-    faster in Triton counts as reaching it."""
+    """True where four fifths of the operations that this site has in both languages take at most a quarter longer in Triton.
+    What is faster in Triton counts as reaching it."""
     cells = [cell for op, program in BESIDE for cell in e.cells(op, program, having=("triton", "cuda"))]
     cells += [c for op, name in BESIDE_BACKWARD for c in e.cells(op, name, direction="bwd", having=("triton", "cuda"))]
     found = [cell.ratio("triton", "cuda") for cell in cells]
@@ -129,8 +130,8 @@ def attention_cells(e: Evidence) -> list[Cell]:
 
 
 def attention_cuda_leads(e: Evidence) -> Verdict:
-    """True where the faster of cuDNN and PyTorch's flash attention is at least 10 % ahead in four fifths of the recorded cases,
-    forward and backward, true if in some of them."""
+    """True where the faster of cuDNN and PyTorch's flash attention is at least 10 % ahead in four fifths of the recorded
+    cases, forward and backward, true if in some of them."""
     cells = attention_cells(e)
     lead = [1 - min(cell.us["cudnn"], cell.us["flash"]) / cell.us["blockwise"] for cell in cells]
     holds = [value >= 0.1 for value in lead]
@@ -142,8 +143,8 @@ def attention_cuda_leads(e: Evidence) -> Verdict:
 
 
 def flex_as_flash(e: Evidence) -> Verdict:
-    """True where compiled FlexAttention takes at most a tenth longer than PyTorch's flash attention in every recorded case, true if
-    in some of them."""
+    """True where compiled FlexAttention takes at most a tenth longer than PyTorch's flash attention in every recorded case,
+    true if in some of them."""
     cells = [cell for cell in attention_cells(e) if "flex" in cell.us]
     found = [cell.ratio("flex", "flash") for cell in cells]
     holds = [value >= 0.9 for value in found]
@@ -152,8 +153,8 @@ def flex_as_flash(e: Evidence) -> Verdict:
 
 
 def fp8_doubles(e: Evidence) -> Verdict:
-    """True where every recorded shape runs at least 1.8 times as fast in e4m3 as in bfloat16, both products Blockwise's; true if
-    for some."""
+    """True where every recorded shape runs at least 1.8 times as fast in e4m3 as in bfloat16, both products Blockwise's; true
+    if for some."""
     eight = e.cells("scaled_mm", "hopper/benchmark_fp8", having=("blockwise_tensor",))
     sixteen = {cell.shape: cell for cell in products(e) if cell.dtype == "bf16"}
     gains = {cell.shape: sixteen[cell.shape].us[OURS] / cell.us["blockwise_tensor"] for cell in eight if cell.shape in sixteen}
@@ -163,8 +164,8 @@ def fp8_doubles(e: Evidence) -> Verdict:
 
 
 def descriptors_faster(e: Evidence) -> Verdict:
-    """True where the same product with descriptors in place of pointers is more than 3 % faster at every recorded shape, true if at
-    some."""
+    """True where the same product with descriptors in place of pointers is more than 3 % faster at every recorded shape, true
+    if at some."""
     cells = e.cells("hopper_features", "hopper/features", having=("pointers", "host"))
     gains = [cell.ratio("host", "pointers") for cell in cells]
     return Verdict(of_each([gain > 1.03 for gain in gains]), spread(gains) | {"cases": len(cells)})
@@ -179,7 +180,8 @@ def specialization_blackwell_only(e: Evidence) -> Verdict:
 
 
 def persistent_foreign(e: Evidence) -> Verdict:
-    """False where keeping the programs running, with or without a flattened loop, gains more than 3 % at some recorded shape."""
+    """False where keeping the programs running, with or without a flattened loop, gains more than 3 % at some recorded
+    shape."""
     cells = e.cells("hopper_features", "hopper/features", having=("host", "persistent", "flattened"))
     gains = [max(cell.ratio("persistent", "host"), cell.ratio("flattened", "host")) for cell in cells]
     best = cells[gains.index(max(gains))]
@@ -187,8 +189,8 @@ def persistent_foreign(e: Evidence) -> Verdict:
 
 
 def irregular_10x(e: Evidence) -> Verdict:
-    """True where a histogram or a sum over bags of rows takes ten times as long as the CUDA kernels beside it in every recorded
-    case, true if in some."""
+    """True where a histogram or a sum over bags of rows takes ten times as long as the CUDA kernels beside it in every
+    recorded case, true if in some."""
     cells = e.cells("histc", "reductions/benchmark_histogram", having=("blockwise", "eager"))
     found = [cell.ratio("blockwise", "eager") for cell in cells]
     found += [cell.ratio("triton", "cuda") for cell in e.cells("tool_bags", "tools/bags", having=("triton", "cuda"))]

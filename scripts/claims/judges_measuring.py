@@ -7,8 +7,8 @@ from scripts.claims.verdicts import FALSE, TRUE, TRUE_IF, of_each, shares, sprea
 
 
 def launch_costs_10us(e: Evidence) -> Verdict:
-    """True where a bare launch takes the host between 5 and 20 microseconds for every recorded kernel, which is ten within a factor
-    of two; true if for some."""
+    """True where a bare launch takes the host between 5 and 20 microseconds for every recorded kernel, which is ten within a
+    factor of two; true if for some."""
     found = [kernel["bare"] for kernel in e.figures("operators/library").values() if isinstance(kernel, dict)]
     holds = [5 <= value <= 20 for value in found]
     return Verdict(of_each(holds), spread(found) | shares(holds))
@@ -22,8 +22,8 @@ def do_bench_median(e: Evidence) -> Verdict:
 
 
 def beyond_the_copy(e: Evidence) -> Verdict:
-    """True where copying a tensor again and again passes the rate of one long copy by more than 5 % at every recorded size; true if
-    it stays in the L2 cache where only sizes do of which both tensors fit there."""
+    """True where copying a tensor again and again passes the rate of one long copy by more than 5 % at every recorded size;
+    true if it stays in the L2 cache where only sizes do of which both tensors fit there."""
     copy = e.copy_gbps("memory/working_set")
     cells = sorted(e.cells("working_set_copy", "memory/working_set", having=("blockwise",)), key=lambda cell: cell.sides)
     rates = [cell.gbps("blockwise") for cell in cells]
@@ -36,8 +36,8 @@ def beyond_the_copy(e: Evidence) -> Verdict:
 
 
 def graphs_165(e: Evidence) -> Verdict:
-    """True where twenty launches replayed from a CUDA graph are at least 1.65 times as fast as launched from Python at every recorded
-    length, true if at some."""
+    """True where twenty launches replayed from a CUDA graph are at least 1.65 times as fast as launched from Python at every
+    recorded length, true if at some."""
     found = {int(length.removeprefix("n")): row["launches"] / row["graph"] for length, row in launches(e).items()}
     holds = [gain >= 1.65 for gain in found.values()]
     last = max((length for length, gain in found.items() if gain >= 1.65), default=0)
@@ -50,8 +50,8 @@ def launches(e: Evidence) -> dict[str, dict[str, float]]:
 
 
 def slow_memory_means_uncoalesced(e: Evidence) -> Verdict:
-    """False where a kernel that reads neighbors, and so is coalesced, stays below half of a copy's rate, and mending its grid alone
-    brings it above."""
+    """False where a kernel that reads neighbors, and so is coalesced, stays below half of a copy's rate, and mending its grid
+    alone brings it above."""
     found = e.figures("profiling/few_programs")
     slow, mended = found["slow"]["share"], found["mended"]["share"]
     return Verdict(FALSE if slow < 0.5 < mended else TRUE, {"slow": slow, "mended": mended})
@@ -66,8 +66,8 @@ def idle_cores_mean_memory(e: Evidence) -> Verdict:
 
 
 def flex_is_triton(e: Evidence) -> Verdict:
-    """True where FlexAttention launches one kernel forward with and without torch.compile, true if compiled where it does only
-    so."""
+    """True where FlexAttention launches one kernel forward with and without torch.compile, true if compiled where it does
+    only so."""
     found = e.figures("flex_attention/compiled").values()
     eager, compiled = ([case[way] for case in found] for way in ("eager", "forward"))
     verdict = TRUE if max(eager) == 1 else TRUE_IF if max(compiled) == 1 else FALSE

@@ -7,8 +7,8 @@ from scripts.claims.verdicts import FALSE, TRUE, TRUE_IF, of_each, shares
 
 
 def dot_is_matmul(e: Evidence) -> Verdict:
-    """True where a float32 product by `tl.dot` with its default is as near to float64 as PyTorch's, within a factor of ten, at every
-    recorded depth; true if told to be exact where only `ieee` is."""
+    """True where a float32 product by `tl.dot` with its default is as near to float64 as PyTorch's, within a factor of ten,
+    at every recorded depth; true if told to be exact where only `ieee` is."""
     depths = e.figures("precision/ways")["normal"].values()
     by_default = max(depth["tf32"]["whole"] / depth["eager_ieee"]["whole"] for depth in depths)
     exact = max(depth["ieee"]["whole"] / depth["eager_ieee"]["whole"] for depth in depths)
@@ -41,8 +41,8 @@ def loop_variable_lives(e: Evidence) -> Verdict:
 
 
 def identical_gradients(e: Evidence) -> Verdict:
-    """True where our gradients and PyTorch's have the same error to float64, digit for digit, in every recorded case; true if within
-    a tolerance where each of ours is at most ten times PyTorch's, or below one part in a million."""
+    """True where our gradients and PyTorch's have the same error to float64, digit for digit, in every recorded case; true if
+    within a tolerance where each of ours is at most ten times PyTorch's, or below one part in a million."""
     found = [case for case in e.figures("trust/errors")["errors"].values()]
     pairs = [(ours, theirs) for case in found for ours, theirs in zip(case["ours"][1:], case["theirs"][1:], strict=True)]
     same = [ours == theirs for ours, theirs in pairs]
@@ -52,19 +52,18 @@ def identical_gradients(e: Evidence) -> Verdict:
 
 
 def messages_help(e: Evidence) -> Verdict:
-    """True where the newest compiler says something to nine of ten programs of the error index, with a caret under the line that is
-    the mistake; true if it says anything at all where it places the caret for half of those to which it speaks."""
-    newest = {path.stem: list(e.said(path.stem).values())[-1] for path in sorted((e.baked / "cpu" / "messages").glob("*.json"))}
+    """True where the newest compiler says something to nine of ten programs of the error index, with a caret under the line
+    that is the mistake; true if it says anything at all where it places the caret for half of those to which it speaks."""
+    newest = {name: list(e.said(name).values())[-1] for name in e.names("messages")}
     loud = [text for text in newest.values() if text]
     placed = [text for text in loud if re.search(r"# the mistake\n *\^", text)]
-    verdict = TRUE if len(placed) >= 0.9 * len(newest) else TRUE_IF if len(placed) >= 0.5 * len(loud) else FALSE
+    verdict = TRUE if len(placed) >= 0.9 * len(newest) else TRUE_IF if loud and len(placed) >= 0.5 * len(loud) else FALSE
     return Verdict(verdict, {"programs": len(newest), "loud": len(loud), "placed": len(placed)})
 
 
 def debugging_is_easy(e: Evidence) -> Verdict:
-    """True where the interpreter, the usual first tool, notices every wrong kernel of the gallery that it can run; true if it notices
-    the mistake where it notices some."""
-    names = sorted(path.stem for path in (e.baked / "cpu" / "noticed").glob("*.json"))
-    said = [e.record("gallery", name, "cpu")["cells"]["interpreter"]["wrong"][0] for name in names]
+    """True where the interpreter, the usual first tool, notices every wrong kernel of the gallery that it can run; true if it
+    notices the mistake where it notices some."""
+    said = [e.record("gallery", name, "cpu")["cells"]["interpreter"]["wrong"][0] for name in e.names("noticed")]
     found = [verdict in ("notices", "refuses") for verdict in said if verdict != "cannot"]
     return Verdict(of_each(found), shares(found))

@@ -7,17 +7,18 @@ from scripts.claims.verdicts import FALSE, TRUE, TRUE_IF, of_each, shares, sprea
 
 
 def threads_are_elements(e: Evidence) -> Verdict:
-    """False where the compiled kernel has another number of threads than its block has elements, for any recorded block and number
-    of warps."""
+    """False where the compiled kernel has another number of threads than its block has elements, for any recorded block and
+    number of warps."""
     rows = e.numbers("block_model/threads", r"^ *(\d+) +(\d+) +(\d+) +\d+ ")
     other = [threads != block for block, _, threads in rows]
     of_64 = [row[2] for row in rows if row[0] == 64]
-    return Verdict(FALSE if any(other) else TRUE, {"cases": len(rows), "other": sum(other), "least": min(of_64), "most": max(of_64)})
+    figures = {"cases": len(rows), "other": sum(other), "least": min(of_64), "most": max(of_64)}
+    return Verdict(FALSE if any(other) else TRUE, figures)
 
 
 def tile_in_shared(e: Evidence) -> Verdict:
-    """True where every recorded kernel that loads a block asks for shared memory, true if the block takes part in a product or
-    changes its layout where only such kernels do."""
+    """True where every recorded kernel that loads a block asks for shared memory, true if the block takes part in a product
+    or changes its layout where only such kernels do."""
     rows = dict(re.findall(r"^(add|softmax, one row|transpose|matmul, \d stages?) +([\d,]+) ", e.output("memory/places"), re.M))
     asked = {name: int(bytes.replace(",", "")) for name, bytes in rows.items()}
     verdict = TRUE if all(asked.values()) else TRUE_IF if any(asked.values()) else FALSE
@@ -25,15 +26,17 @@ def tile_in_shared(e: Evidence) -> Verdict:
 
 
 def one_thread_block(e: Evidence) -> Verdict:
-    """True where a program is one thread block with every recorded value of num_ctas, true if it is one only for num_ctas=1."""
-    blocks = {ctas: blocks for ctas, blocks in e.numbers("claims/clusters", r"^num_ctas=(\d+): .*?(\d+) thread blocks? a program")}
+    """True where a program is one thread block with every recorded value of num_ctas, true if it is one only for
+    num_ctas=1."""
+    found = e.numbers("claims/clusters", r"^num_ctas=(\d+): .*?(\d+) thread blocks? a program")
+    blocks = {ctas: blocks for ctas, blocks in found}
     verdict = TRUE if set(blocks.values()) == {1} else TRUE_IF if blocks[1] == 1 else FALSE
     return Verdict(verdict, {"most": max(blocks), "blocks": blocks[max(blocks)]})
 
 
 def no_synchronization(e: Evidence) -> Verdict:
-    """True where no program is wrong that stores a block and loads it again in another order, without a barrier of its own, over all
-    recorded warps and rounds; true if nothing is stored and loaded again where some are."""
+    """True where no program is wrong that stores a block and loads it again in another order, without a barrier of its own,
+    over all recorded warps and rounds; true if nothing is stored and loaded again where some are."""
     rows = e.numbers("block_model/race", r"(\d+) of (\d+) programs wrong without barriers, (\d+) with them")
     wrong, programs, mended = (max(column) for column in zip(*rows, strict=True))
     verdict = TRUE_IF if wrong and not mended else TRUE if not wrong else FALSE
@@ -70,8 +73,8 @@ def unmasked_is_noticed(e: Evidence) -> Verdict:
 
 
 def masked_lanes_are_zero(e: Evidence) -> Verdict:
-    """True in general where the language promises it; true if compiled as recorded where the instructions set a masked lane to zero
-    before the load; false where they do not."""
+    """True in general where the language promises it; true if compiled as recorded where the instructions set a masked lane
+    to zero before the load; false where they do not."""
     text = e.output("masking/lanes")
     alone = text.split("other=-inf")[0]
     set_to_zero = re.search(r"mov\.\w+ (%r\d+), 0x0;\n@%p\d+ ld\.global\.b32 \{ \1 \}", alone)
@@ -79,8 +82,8 @@ def masked_lanes_are_zero(e: Evidence) -> Verdict:
 
 
 def always_mask(e: Evidence) -> Verdict:
-    """True where a mask that is needed nowhere costs less than 1 % at every recorded length, true if at some, each beside the same
-    kernel with its mask in the last program alone."""
+    """True where a mask that is needed nowhere costs less than 1 % at every recorded length, true if at some, each beside the
+    same kernel with its mask in the last program alone."""
     cells = e.cells("negate", "masking/benchmark", having=("masked", "split"))
     cost = {(cell.sides[0], cell.dtype): cell.us["masked"] / cell.us["split"] - 1 for cell in cells}
     even = [value for (length, _), value in cost.items() if length % 16 == 0]
@@ -90,8 +93,8 @@ def always_mask(e: Evidence) -> Verdict:
 
 
 def masks_not_branches(e: Evidence) -> Verdict:
-    """True if the condition is a block where the compiler refuses a branch on a block and takes one on a number; true where it
-    refuses both."""
+    """True if the condition is a block where the compiler refuses a branch on a block and takes one on a number; true where
+    it refuses both."""
     text = e.output("patterns/block_if")
     on_block = "on_a_block: Boolean value of Tensor" in text
     on_number = re.search(r"^on_a_number: (\d+) elements written", text, re.M)
@@ -100,8 +103,8 @@ def masks_not_branches(e: Evidence) -> Verdict:
 
 
 def minus_infinity(e: Evidence) -> Verdict:
-    """True where filling masked lanes with minus infinity gives PyTorch's maximum, sum and product; true if the operation is a
-    maximum where only that is right."""
+    """True where filling masked lanes with minus infinity gives PyTorch's maximum, sum and product; true if the operation is
+    a maximum where only that is right."""
     lines = {line.split()[0]: line.split()[1:] for line in e.output("masking/fillers").splitlines()}
     right = [ours == theirs for ours, theirs in zip(lines["other=-inf"], lines["PyTorch"], strict=True)]
     verdict = TRUE if all(right) else TRUE_IF if right[0] else FALSE
@@ -109,16 +112,16 @@ def minus_infinity(e: Evidence) -> Verdict:
 
 
 def dot_is_tensor_cores(e: Evidence) -> Verdict:
-    """True where the compiled product has instructions of the tensor cores in bfloat16 and in exact float32, true if in one of
-    them."""
+    """True where the compiled product has instructions of the tensor cores in bfloat16 and in exact float32, true if in one
+    of them."""
     found = [e.figures(f"matmul_ladder/{name}") for name in ("tensor_cores", "tiles")]
     used = [bool(each["wgmma_mma_async"] or each["mma_sync"]) for each in found]
     return Verdict(of_each(used), {"wgmma": found[0]["wgmma_mma_async"], "fma": found[1]["fma_rn_f32"]})
 
 
 def dot_sides_16(e: Evidence) -> Verdict:
-    """True where every recorded version refuses rows and columns below 16, false where one takes fewer and asks it of the depth
-    alone."""
+    """True where every recorded version refuses rows and columns below 16, false where one takes fewer and asks it of the
+    depth alone."""
     said = e.said("dot_shapes")
     rules = {v: re.search(r"M >= (\d+), N >= (\d+) and K >= (\d+)", text) for v, text in said.items()}
     least = [int(rule[1]) for rule in rules.values() if rule]
@@ -177,8 +180,8 @@ def row_plus_column_stride(e: Evidence) -> Verdict:
 
 
 def relaxed_doubles(e: Evidence) -> Verdict:
-    """True where relaxed atomic additions are more than 1.5 times as fast as those with acquire and release for every recorded number
-    of addresses, true if for some."""
+    """True where relaxed atomic additions are more than 1.5 times as fast as those with acquire and release for every
+    recorded number of addresses, true if for some."""
     cells = e.cells("contend", "reductions/benchmark_atomics", having=("relaxed", "ordered"))
     gains = {cell.sides[0]: cell.ratio("relaxed", "ordered") for cell in cells}
     holds = [gain > 1.5 for gain in gains.values()]

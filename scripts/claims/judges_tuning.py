@@ -9,8 +9,8 @@ TILE = ("block_m", "block_n", "block_k", "group_m")
 
 
 def tuned_on_disk(e: Evidence) -> Verdict:
-    """True where a second process times nothing in any recorded setting; true if asked for where it does so only in settings that
-    ask."""
+    """True where a second process times nothing in any recorded setting; true if asked for where it does so only in settings
+    that ask."""
     found = e.figures("autotune/disk")
     again = {name: processes[1]["timed"] for name, processes in found.items()}
     verdict = TRUE if not any(again.values()) else TRUE_IF if again["default"] and not again["cache_results"] else FALSE
@@ -41,8 +41,8 @@ def pairs(rows: list[Record], step: str, kept: tuple[str, ...]) -> list[tuple[Re
 
 
 def stages_cost_registers(e: Evidence) -> Verdict:
-    """True where more stages of the same tile mean more registers a thread in four fifths of all recorded pairs, false where in fewer
-    than half of them; what grows instead is read from the same rows."""
+    """True where more stages of the same tile mean more registers a thread in four fifths of all recorded pairs, false where
+    in fewer than half of them; what grows instead is read from the same rows."""
     found = pairs(landscape(e), "num_stages", (*TILE, "num_warps"))
     more = [after["registers"] > before["registers"] for before, after in found]
     shared = [after["shared"] > before["shared"] for before, after in found]
@@ -59,8 +59,8 @@ def warps_share_memory(e: Evidence) -> Verdict:
 
 
 def depth_fills_registers(e: Evidence) -> Verdict:
-    """True where a deeper BLOCK_K of the same tile takes more registers a thread in four fifths of all recorded pairs, true if in at
-    least half."""
+    """True where a deeper BLOCK_K of the same tile takes more registers a thread in four fifths of all recorded pairs, true
+    if in at least half."""
     found = pairs(landscape(e), "block_k", ("block_m", "block_n", "group_m", "num_warps", "num_stages"))
     more = [after["registers"] > before["registers"] for before, after in found]
     shared = [after["shared"] > before["shared"] for before, after in found]
@@ -70,8 +70,8 @@ def depth_fills_registers(e: Evidence) -> Verdict:
 
 
 def tuner_finds_fastest(e: Evidence) -> Verdict:
-    """True where none of the winners of repeated searches is more than 2 % slower than the best configuration, each measured again
-    in turns."""
+    """True where none of the winners of repeated searches is more than 2 % slower than the best configuration, each measured
+    again in turns."""
     rows = e.figures("autotune/repeat")["rows"]
     winners = [row for row in rows if row["wins"]]
     regret = max(row["us"] for row in winners) / min(row["us"] for row in rows) - 1
@@ -87,15 +87,15 @@ def later_calls_are_free(e: Evidence) -> Verdict:
 
 
 def tuned_on_real_inputs(e: Evidence) -> Verdict:
-    """True where a tuned kernel that works in place has changed its tensor more than once after one call, because the search ran it
-    on the caller's own."""
+    """True where a tuned kernel that works in place has changed its tensor more than once after one call, because the search
+    ran it on the caller's own."""
     text = e.output("autotune/doubled")
     return Verdict(TRUE if "{}: one, doubled, is two: False" in text else FALSE, {"settings": len(text.splitlines())})
 
 
 def no_guesswork(e: Evidence) -> Verdict:
-    """True where a choice made for a small size is within 5 % of the best at a large one even when the size is missing from `key`;
-    true if all that matters stands in `key` where only then."""
+    """True where a choice made for a small size is within 5 % of the best at a large one even when the size is missing from
+    `key`; true if all that matters stands in `key` where only then."""
     found = e.figures("autotune/stale")
     slower = found["without_8192"]["us"] / found["with_M_8192"]["us"]
     return Verdict(TRUE if slower <= 1.05 else TRUE_IF, {"slower": slower})
@@ -108,8 +108,8 @@ def constants_unroll(e: Evidence) -> Verdict:
 
 
 def occupancy_first(e: Evidence) -> Verdict:
-    """True where a cap on registers, which lets more programs fit, makes a kernel at least 1 % faster in every recorded pair, true if
-    in some."""
+    """True where a cap on registers, which lets more programs fit, makes a kernel at least 1 % faster in every recorded pair,
+    true if in some."""
     cell = e.cells("capped_softmax", "hardware/occupancy_time")[0]
     capped = [name for name in cell.us if "_cap" in name]
     gains = [cell.us[name.split("_cap")[0]] / cell.us[name] for name in capped]
@@ -153,11 +153,12 @@ BOTH += ["tools/epilogue", "tools/norm"]
 
 
 def lines_50_and_500(e: Evidence) -> Verdict:
-    """True where the kernels that this site has in both languages have 50 to 200 lines in Triton and 500 to 5,000 in CUDA, counted
-    without blank lines and comments; true if for some."""
+    """True where the kernels that this site has in both languages have 50 to 200 lines in Triton and 500 to 5,000 in CUDA,
+    counted without blank lines and comments; true if for some."""
     counts = [e.figures(name)["lines"] for name in BOTH]
     holds = [50 <= lines["triton"] <= 200 and 500 <= lines["cuda"] <= 5000 for lines in counts]
-    figures = {f"{tool}_{end.__name__}": end(lines[tool] for lines in counts) for tool in ("triton", "cuda") for end in (min, max)}
+    tools = ("triton", "cuda")
+    figures = {f"{tool}_{end.__name__}": end(lines[tool] for lines in counts) for tool in tools for end in (min, max)}
     longer = [lines["cuda"] / lines["triton"] for lines in counts]
     return Verdict(of_each(holds), figures | spread(longer) | {"cases": len(counts)})
 
@@ -167,8 +168,8 @@ WRITTEN |= {"tools/norm": "the gradients of a norm"}
 
 
 def effort_pays(e: Evidence) -> Verdict:
-    """True where, for each operation that was written with several tools, every longer program is at least as fast as the shorter
-    ones, within 2 %; true if for some operations."""
+    """True where, for each operation that was written with several tools, every longer program is at least as fast as the
+    shorter ones, within 2 %; true if for some operations."""
     monotone = {}
     for name, words in WRITTEN.items():
         record = e.program(name)

@@ -102,7 +102,8 @@ def judged(page: str, fields: dict[str, str], evidence: Evidence) -> Claim:
     except NotMeasured:
         return Claim(page, fields, UNMEASURED, {}, list(evidence.read))
     except (KeyError, IndexError, ValueError) as error:
-        raise records.RecordError(f"docs/claims/{page}.toml, {fields['id']}: its judge cannot read the records: {error!r}") from None
+        where = f"docs/claims/{page}.toml, {fields['id']}"
+        raise records.RecordError(f"{where}: its judge cannot read the records: {error!r}") from None
     return Claim(page, fields, verdict, figures, list(evidence.read))
 
 
@@ -119,7 +120,8 @@ def problems(found: Sequence[Claim]) -> list[str]:
     for claim in found:
         where = f"docs/claims/{claim.page}.toml, {claim.id}"
         if claim.verdict != claim.found:
-            said.append(f"{where}: it says {claim.verdict!r}, the records say {claim.found!r}. Read its sentences again, then mend them")
+            both = f"it says {claim.verdict!r}, the records say {claim.found!r}"
+            said.append(f"{where}: {both}. Read its sentences again, then mend them")
         if "judge" in claim.fields and claim.verdict not in (*JUDGED, UNMEASURED):
             said.append(f"{where}: a judge gives no {claim.verdict!r}")
         if "judge" not in claim.fields and claim.verdict not in (UNTESTED, CANNOT):

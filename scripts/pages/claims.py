@@ -85,8 +85,8 @@ def table_html(found: list[Claim]) -> str:
     ]
     head = "".join(f'<th scope="col">{name}</th>' for name in ("Claim", "Verdict", "Subject"))
     return (
-        '<claims-table><div class="explorer still"></div><div class="scroll" tabindex="0" role="region" aria-label="Every claim">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></claims-table>\n"
+        '<div class="bw-claims"><claims-table><div class="scroll" tabindex="0" role="region" aria-label="Every claim">'
+        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></claims-table></div>\n"
     )
 
 

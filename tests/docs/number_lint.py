@@ -85,6 +85,7 @@ def sources(root: Path = ROOT) -> dict[Path, Callable[[str], list[Passage]]]:
     found |= dict.fromkeys(sorted((root / "docs" / "overrides").rglob("*.html")), passages.template)
     found |= dict.fromkeys(sorted((root / "docs" / "labs").glob("*.py")), passages.lab)
     found |= dict.fromkeys(sorted((root / "snippets").glob("*/questions.toml")), passages.questions)
+    found |= dict.fromkeys(sorted((root / "docs" / "claims").glob("*.toml")), passages.claims)
     for folder in ("kernels", "snippets"):
         found |= dict.fromkeys(sorted((root / folder).rglob("*.py")), passages.python)
     return {path: read for path, read in found.items() if path.exists()}

@@ -345,6 +345,16 @@ def questions(text: str) -> list[Passage]:
     return found
 
 
+def claims(text: str) -> list[Passage]:
+    """Of a page's claims what is ours: the sentences and the conditions. What others say has numbers of their own."""
+    lines = text.split("\n")
+    found = []
+    for claim in tomllib.loads(text)["claims"]:
+        start = next(at for at, line in enumerate(lines, 1) if line == f'id = "{claim["id"]}"')
+        found += [Passage(start, bind(claim[field])) for field in ("says", "if") if field in claim]
+    return found
+
+
 def lab(text: str) -> list[Passage]:
     """The Markdown cells of a lab's source, at the lines where they stand."""
     prose, lines = False, []
