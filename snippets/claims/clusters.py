@@ -17,10 +17,10 @@ for num_ctas in (1, 2, 4):
     compiled = compile_only(add_kernel, *pointers, 4096, BLOCK=1024, num_ctas=num_ctas)
     cluster = re.search(r"\.reqnctapercluster (\d+)", compiled.asm["ptx"])
     blocks = int(cluster[1]) if cluster else 1
-    number = "the cluster's" if "%clusterid.x" in compiled.asm["ptx"] else "the thread block's"
+    number = "clusterid" if "%clusterid.x" in compiled.asm["ptx"] else "ctaid"
     plural = "" if blocks == 1 else "s"
-    print(f"num_ctas={num_ctas}: {blocks} thread block{plural} a program; its program_id is {number} number")
-    #> num_ctas=1: 1 thread block a program; its program_id is the thread block's number
-    #> num_ctas=2: 2 thread blocks a program; its program_id is the cluster's number
-    #> num_ctas=4: 4 thread blocks a program; its program_id is the cluster's number
+    print(f"num_ctas={num_ctas}: {blocks} thread block{plural} a program, numbered by {number}")
+    #> num_ctas=1: 1 thread block a program, numbered by ctaid
+    #> num_ctas=2: 2 thread blocks a program, numbered by clusterid
+    #> num_ctas=4: 4 thread blocks a program, numbered by clusterid
 # --8<-- [end:clusters]
