@@ -1,9 +1,10 @@
 """Claims about fusing, softmax and norms."""
 
+import contextlib
 import re
 import statistics
 
-from scripts.claims.evidence import Cell, Evidence, Verdict
+from scripts.claims.evidence import Cell, Evidence, NotMeasured, Verdict
 from scripts.claims.verdicts import FALSE, TRUE, TRUE_IF, of_each, of_most, shares, size, spread
 
 FUSED = [
@@ -53,6 +54,9 @@ def softmax_3_4(e: Evidence) -> Verdict:
     true if at some."""
     cells = e.cells("softmax_ladder", "softmax_ladder/one_row", having=("row", "unfused"))
     found = [cell.ratio("row", "unfused") for cell in cells]
+    with contextlib.suppress(NotMeasured):  # more lengths, as soon as they are recorded
+        more = e.cells("softmax_ladder", "claims/softmax_lengths", having=("blockwise", "unfused"))
+        found += [cell.ratio("blockwise", "unfused") for cell in more]
     counted = [e.counted("fused_softmax/traffic", name)["ms"] for name in ("unfused", "blockwise")]
     found.append(counted[0] / counted[1])
     return Verdict(of_each([3 <= value <= 4 for value in found]), spread(found) | {"cases": len(found)})
