@@ -28,7 +28,7 @@ def verdict_said(claim: Claim) -> str:
     """The verdict with its condition, as a sentence that begins with its mark."""
     mark = f'<span class="bw-verdict" data-verdict="{claim.verdict}">{first_capital(claim.verdict)}</span>'
     condition = claim.said("if")
-    return f"{mark} {condition}." if condition else f"{mark}."
+    return f"{mark} {condition}." if condition else mark
 
 
 def page_title(page: str) -> str:
