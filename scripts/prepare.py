@@ -571,6 +571,7 @@ def write_others() -> dict[str, Any]:
     lab_pages.write()
     found = figures() | {"lens": write_lens(), "claims": write_claims()}
     write_machine_map(found)
+    write_capstone(found)
     return found
 
 
@@ -594,6 +595,14 @@ def write_claims() -> dict[str, Any]:
         shown = chart_figure(chart, wide, narrow).replace(f'"{TO_ROOT}', '"../')  # the page lies one folder deep
         write_text(DOCS / "generated" / "claims" / "chart.html", shown)
     return claims.counts(found)
+
+
+def write_capstone(found: dict[str, Any]) -> None:
+    """The capstone's skeleton and its finished version, and the page's log."""
+    from scripts.pages import capstone
+
+    if "matmul_ladder_tiles" in found["counted"]:  # before the first bake no log can be filled
+        capstone.write(DOCS, found)
 
 
 def write_dist() -> None:

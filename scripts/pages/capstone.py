@@ -1,0 +1,173 @@
+"""The capstone to download: one tree of files, as a skeleton and as the finished version. The standard library alone.
+
+The parts are programs of snippets/capstone, and what stands around them lies in templates/capstone. In a part the learner's lines
+stand between `[write]`, which says what to write, and `[/write]`. The skeleton has an error in their place that says the same.
+"""
+
+import json
+import re
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from scripts import ROOT
+from scripts.pages import formats
+
+PARTS = ROOT / "snippets" / "capstone"
+AROUND = ROOT / "scripts" / "pages" / "templates" / "capstone"
+ON_CPU = ROOT / "tests" / "snippets"  # where the site's own tests run CUDA C++
+NAME = "gpu-programming"
+FOLDERS = {
+    "hardware-survey": ["survey"],
+    "cuda-kernels": ["cuda_build", "add", "reduce", "matmul_naive", "matmul_tiled"],
+    "triton-kernels": ["tuning", "softmax", "layer_norm", "rms_norm", "dropout"],
+    "": ["plots"],
+}
+FIRST, LAST = re.compile(r"^( *)(#|//) \[write\] (.+)$"), re.compile(r"^ *(?:#|//) \[/write\]$")
+MARKER = re.compile(r"^ *(?:#|//) --8<-- \[(?:start|end):[\w-]+\]\n", re.MULTILINE)
+SIBLING = re.compile(r"^from snippets\.capstone\.(\w+) import", re.MULTILINE)
+BESIDE = 'sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "triton-kernels"))\n\n'
+# Where the site teaches what a part asks for.
+TAUGHT = {
+    "survey": "course/hardware/", "add": "course/cuda/", "reduce": "course/cuda/", "matmul_naive": "deeper/cuda-products/",
+    "matmul_tiled": "deeper/cuda-products/", "softmax": "course/fused-softmax/ and course/autograd/",
+    "layer_norm": "course/norms/ and deeper/norms-gradients/", "rms_norm": "course/norms/ and deeper/norms-gradients/",
+    "dropout": "course/dropout/",
+}  # fmt: skip
+DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
+
+Row = tuple[str, ...]
+
+
+def part(name: str, folder: str) -> str:
+    """A program as a file of the tree, where its siblings are files beside it."""
+    text = MARKER.sub("", (PARTS / f"{name}.py").read_text(encoding="utf-8"))
+    first = None if folder else SIBLING.search(text)
+    if first:  # a file at the top imports from a folder
+        text = text[: first.start()] + BESIDE + text[first.start() :]
+    return SIBLING.sub(r"from \1 import", text)
+
+
+def skeleton(text: str, file: str) -> str:
+    """A part without the learner's lines. What stands in their place ends the compilation or the call with words."""
+    made: list[str] = []
+    taught = TAUGHT.get(Path(file).stem)
+    in_kernel = leaving = False
+    for line in text.splitlines():
+        if re.match(r" *(?:@|class |def )", line):
+            in_kernel = "triton.jit" in line or (in_kernel and line.startswith("def "))
+        if found := FIRST.match(line):
+            indent, comment, word = found.groups()
+            said = json.dumps(f"{file} waits for your lines: {word} (see {taught})")
+            errors = {"//": f"#error {said}", "#": f"{indent}raise NotImplementedError({said})"}
+            made += [line, f"{indent}tl.static_assert(False, {said})" if in_kernel else errors[comment]]
+            leaving = True
+        elif LAST.match(line):
+            leaving = False
+        elif not leaving:
+            made.append(line)
+    return "\n".join(made) + "\n"
+
+
+def tree(finished: bool, figures: dict[str, Any]) -> dict[str, str]:
+    """The files by their paths."""
+    around = [path for path in AROUND.rglob("*.*") if path.is_file() and path.parent.name != "__pycache__"]
+    found = {path.relative_to(AROUND).as_posix(): path.read_text(encoding="utf-8") for path in around}
+    for folder, names in FOLDERS.items():
+        for name in names:
+            path = f"{folder}/{name}.py".lstrip("/")
+            text = part(name, folder)
+            found[path] = text if finished else skeleton(text, path)
+    for header in ("cuda_threads.h", "cuda_emulator.h"):
+        found[f"cuda-kernels/on_cpu/{header}"] = (ON_CPU / header).read_text(encoding="utf-8")
+    found["LICENSE"] = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    if finished:
+        found["KERNEL_LOG.md"] = log(figures)
+    return found
+
+
+def archive(path: Path, files: dict[str, str]) -> None:
+    """The same files make the same bytes."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(path, "w") as packed:
+        for name, text in sorted(files.items()):
+            entry = zipfile.ZipInfo(f"{NAME}/{name}", DATE)
+            entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
+            packed.writestr(entry, text.encode("utf-8"))
+
+
+def write(docs: Path, figures: dict[str, Any]) -> None:
+    for name, finished in (("skeleton", False), ("finished", True)):
+        archive(docs / "data" / "capstone" / f"{NAME}-{name}.zip", tree(finished, figures))
+    shown = docs / "generated" / "capstone" / "kernel_log.md"
+    shown.parent.mkdir(parents=True, exist_ok=True)
+    shown.write_text(log(figures).split("\n\n", 1)[1].replace("\n## ", "\n### "), encoding="utf-8")
+
+
+# The filled log
+
+
+def log(figures: dict[str, Any]) -> str:
+    """KERNEL_LOG.md, filled with what a GPU counted: of these very parts where they were watched, else of the site's ladders."""
+    counted, own = figures["counted"], "capstone_counted" in figures["counted"]
+    softmax = ("softmax_ladder_one_row", "unfused", "row")
+    product: tuple[str, ...] = ("matmul_ladder_naive", "naive", "matmul_ladder_tiles", "tiles_16")
+    if own:
+        softmax, product = ("capstone_counted", "unfused", "fused"), ("capstone_counted", "naive", "tiled")
+    steps = [
+        step(
+            "Softmax: from separate calls to one kernel",
+            "the separate calls read the matrix again and again, and one kernel reads it once.",
+            *sides(counted, *softmax),
+            "each call of PyTorch's brings its input from memory and takes its output back there, and between two of them nothing"
+            " stays on the chip. One kernel holds a row in registers from its load to its store, so the time follows the bytes.",
+        ),
+        step(
+            "Product: from one element a thread to tiles" if own else "Product: from one element a program to tiles of 16",
+            "the L2 cache passes far fewer bytes, because each number of a tile is used by a whole row or column of it.",
+            *sides(counted, *product),
+            "memory was never the matter, for both factors fit into the L2 cache. What was read through that cache for every"
+            " single element is now read for a tile, and used from closer by.",
+        ),
+        step(
+            "Product: from tiles of 16 to larger ones",
+            "larger tiles use each number more often, and take more registers, so fewer warps fit.",
+            *sides(counted, "matmul_ladder_tiles", "tiles_16", "matmul_ladder_tiles", "tiles"),
+            "the cache passes fewer bytes again. Occupancy falls, and the kernel is faster all the same: a warp that has more"
+            " arithmetic for each number that it loads needs fewer others beside it to hide the waiting.",
+        ),
+    ]
+    made = figures["baked"]
+    device = f"Device: {made['gpu']}, driver {made['driver']}, Triton {made['triton']}, torch {made['torch']}"
+    ladders = ["matmul_ladder/tiles"] if own else ["softmax_ladder/one_row", "matmul_ladder/naive", "matmul_ladder/tiles"]
+    watched = f"{'these parts and ' if own else ''}the site's {', '.join(ladders)}"
+    return "\n".join(["# Kernel log", "", f"{device}. Nsight Compute watched {watched}.", *steps])
+
+
+def sides(counted: dict[str, Any], name: str, before: str, *after: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What was counted before and after: two parts of one program, or of two."""
+    other, part_after = after if len(after) == 2 else (name, after[0])
+    return counted[name][before], counted[other][part_after]
+
+
+def step(title: str, expected: str, before: dict[str, Any], after: dict[str, Any], because: str) -> str:
+    rows: list[Row] = [
+        ("time", *(formats.us(side["ms"] * 1e3) for side in (before, after))),
+        ("read from memory", *(megabytes(side["dram_read_bytes"]) for side in (before, after))),
+        ("written to memory", *(megabytes(side["dram_write_bytes"]) for side in (before, after))),
+        ("kernels", str(before["kernels"]), str(after["kernels"])),
+    ]
+    whole = [side["each"][0] if side["kernels"] == 1 else {} for side in (before, after)]
+    for key, label, told in (
+        ("l2_bytes", "through the L2 cache", megabytes),
+        ("registers", "registers of a thread", str),
+        ("occupancy_percent", "occupancy", lambda value: formats.percent(value / 100)),
+    ):
+        if all(key in side for side in whole):
+            rows.append((label, told(whole[0][key]), told(whole[1][key])))
+    table = "\n".join(f"| {name} | {one} | {other} |" for name, one, other in rows)
+    return f"\n## {title}\n\nExpected: {expected}\n\n| counter | before | after |\n|---|---|---|\n{table}\n\nBecause: {because}\n"
+
+
+def megabytes(count: float) -> str:
+    return f"{count / 1e6:,.0f}\u00a0MB"

@@ -1,0 +1,27 @@
+"""Part 6: the output and three gradients."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from layer_norm import layer_norm
+
+
+def given(device, rows, columns):
+    x = torch.randn(rows, columns, device=device) + 3  # far from zero, where a variance in one pass goes wrong
+    return [t.requires_grad_() for t in (x, torch.randn(columns, device=device), torch.randn(columns, device=device))]
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 2), (3, 7), (20, 1000), (9, 128)])
+def test_it_and_its_gradients_are_pytorch_s(device, rows, columns):
+    leaves = given(device, rows, columns)
+    y, expected = layer_norm(*leaves), F.layer_norm(leaves[0], (columns,), *leaves[1:])
+    torch.testing.assert_close(y, expected, rtol=1e-4, atol=1e-4)
+    dy = torch.randn_like(y)
+    for found, right in zip(torch.autograd.grad(y, leaves, dy), torch.autograd.grad(expected, leaves, dy), strict=True):
+        torch.testing.assert_close(found, right, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("columns", [1024, 4096, 8192])
+def test_benchmark(gpu, faster, columns):
+    x, weight, bias = (torch.randn(shape, device="cuda").bfloat16() for shape in ((8192, columns), columns, columns))
+    faster(lambda: layer_norm(x, weight, bias), lambda: F.layer_norm(x, (columns,), weight, bias))

@@ -1,0 +1,22 @@
+"""Part 7: the output and two gradients."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from rms_norm import rms_norm
+
+
+@pytest.mark.parametrize("rows, columns", [(1, 1), (3, 7), (20, 1000), (9, 128)])
+def test_it_and_its_gradients_are_pytorch_s(device, rows, columns):
+    leaves = [torch.randn(shape, device=device).requires_grad_() for shape in ((rows, columns), columns)]
+    y, expected = rms_norm(*leaves), F.rms_norm(leaves[0], (columns,), leaves[1], 1e-6)
+    torch.testing.assert_close(y, expected, rtol=1e-4, atol=1e-4)
+    dy = torch.randn_like(y)
+    for found, right in zip(torch.autograd.grad(y, leaves, dy), torch.autograd.grad(expected, leaves, dy), strict=True):
+        torch.testing.assert_close(found, right, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("columns", [1024, 4096, 8192])
+def test_benchmark(gpu, faster, columns):
+    x, weight = torch.randn(8192, columns, device="cuda").bfloat16(), torch.randn(columns, device="cuda").bfloat16()
+    faster(lambda: rms_norm(x, weight), lambda: F.rms_norm(x, (columns,), weight, 1e-6))

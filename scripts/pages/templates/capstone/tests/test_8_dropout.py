@@ -1,0 +1,33 @@
+"""Part 8: the right share is dropped, the rest is scaled, and the way back drops the same elements."""
+
+import pytest
+import torch
+import torch.nn.functional as F
+from dropout import dropout
+
+
+@pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 0.9])
+def test_the_right_share_is_dropped_and_the_rest_scaled(device, p):
+    y = dropout(torch.ones(20_000, device=device), p, seed=3)
+    kept = y != 0
+    assert abs(kept.float().mean().item() - (1 - p)) < 0.02
+    torch.testing.assert_close(y[kept], torch.full_like(y[kept], 1 / (1 - p)))
+
+
+def test_the_way_back_drops_the_same_elements(device):
+    x = (torch.rand(3000, device=device) + 1).requires_grad_()
+    y = dropout(x, 0.3, seed=5)
+    (dx,) = torch.autograd.grad(y, x, torch.ones_like(y))
+    torch.testing.assert_close(dx, (y != 0) / 0.7)
+
+
+def test_a_seed_drops_the_same_elements_and_another_one_others(device):
+    x = torch.ones(3000, device=device)
+    assert torch.equal(dropout(x, 0.5, seed=1), dropout(x, 0.5, seed=1))
+    assert not torch.equal(dropout(x, 0.5, seed=1), dropout(x, 0.5, seed=2))
+
+
+@pytest.mark.parametrize("n", [2**23, 2**25])
+def test_benchmark(gpu, faster, n):
+    x = torch.randn(n, device="cuda").bfloat16()
+    faster(lambda: dropout(x, 0.1), lambda: F.dropout(x, 0.1))
