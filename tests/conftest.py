@@ -20,6 +20,7 @@ LONG = (
     "tests/snippets/test_programs.py",
     "tests/snippets/test_blocks.py::test_every_block",
     "tests/snippets/test_landscape.py",
+    "tests/snippets/test_capstone.py::test_a_mistake",
     "tests/records/test_charts",
     "tests/records/test_messages.py::test_every_program",
     "tests/records/test_mutants.py",

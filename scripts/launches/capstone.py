@@ -18,11 +18,11 @@ def of(kernel: str, asked: Arguments, registers: int, shared: int = SHARED_BYTES
 
 
 SPECIMENS = [
-    of("softmax.py:small_softmax_kernel", FORWARD | ROW, 64),
-    of("softmax.py:small_softmax_backward_kernel", {"dy_ptr": "*bf16", "y_ptr": "*bf16", "dx_ptr": "*bf16"} | ROW, 64),
-    of("layer_norm.py:small_layer_norm_kernel", {**FORWARD, **WEIGHTED, "bias_ptr": "*bf16", "mean_ptr": "*fp32"} | ROW, 64),
-    of("layer_norm.py:small_layer_norm_backward_kernel", {**BACKWARD, "mean_ptr": "*fp32"} | ROW, 128, 2**14),
-    of("rms_norm.py:small_rms_norm_kernel", {**FORWARD, **WEIGHTED} | ROW, 64),
-    of("rms_norm.py:small_rms_norm_backward_kernel", BACKWARD | ROW, 128, 2**14),
-    of("dropout.py:small_dropout_kernel", {**FORWARD, "n": 2**26, "p": 0.1, "seed": 1, "BLOCK": 1024}, 64, warps=4),
+    of("softmax.py:capstone_softmax_kernel", FORWARD | ROW, 64),
+    of("softmax.py:capstone_softmax_backward_kernel", {"dy_ptr": "*bf16", "y_ptr": "*bf16", "dx_ptr": "*bf16"} | ROW, 64),
+    of("layer_norm.py:capstone_layer_norm_kernel", {**FORWARD, **WEIGHTED, "bias_ptr": "*bf16", "mean_ptr": "*fp32"} | ROW, 64),
+    of("layer_norm.py:capstone_layer_norm_backward_kernel", {**BACKWARD, "mean_ptr": "*fp32"} | ROW, 128, 2**14),
+    of("rms_norm.py:capstone_rms_norm_kernel", {**FORWARD, **WEIGHTED} | ROW, 64),
+    of("rms_norm.py:capstone_rms_norm_backward_kernel", BACKWARD | ROW, 128, 2**14),
+    of("dropout.py:capstone_dropout_kernel", {**FORWARD, "n": 2**26, "p": 0.1, "seed": 1, "BLOCK": 1024}, 64, warps=4),
 ]

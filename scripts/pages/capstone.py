@@ -4,6 +4,7 @@ The parts are programs of snippets/capstone, and what stands around them lies in
 stand between `[write]`, which says what to write, and `[/write]`. The skeleton has an error in their place that says the same.
 """
 
+import html
 import json
 import re
 import zipfile
@@ -12,6 +13,7 @@ from typing import Any
 
 from scripts import ROOT
 from scripts.pages import formats
+from scripts.provenance import programs
 
 PARTS = ROOT / "snippets" / "capstone"
 AROUND = ROOT / "scripts" / "pages" / "templates" / "capstone"
@@ -29,11 +31,16 @@ SIBLING = re.compile(r"^from snippets\.capstone\.(\w+) import", re.MULTILINE)
 BESIDE = 'sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "triton-kernels"))\n\n'
 # Where the site teaches what a part asks for.
 TAUGHT = {
-    "survey": "course/hardware/", "add": "course/cuda/", "reduce": "course/cuda/", "matmul_naive": "deeper/cuda-products/",
-    "matmul_tiled": "deeper/cuda-products/", "softmax": "course/fused-softmax/ and course/autograd/",
-    "layer_norm": "course/norms/ and deeper/norms-gradients/", "rms_norm": "course/norms/ and deeper/norms-gradients/",
-    "dropout": "course/dropout/",
-}  # fmt: skip
+    "survey": ["course/hardware", "deeper/hardware-sheet"],
+    "add": ["deeper/cuda-add"],
+    "reduce": ["course/cuda"],
+    "matmul_naive": ["deeper/cuda-products"],
+    "matmul_tiled": ["deeper/matmul-ladder-tiles", "deeper/cuda-products"],
+    "softmax": ["course/fused-softmax", "course/autograd"],
+    "layer_norm": ["course/norms", "deeper/norms-gradients"],
+    "rms_norm": ["course/norms", "deeper/norms-gradients"],
+    "dropout": ["course/dropout"],
+}
 DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that the format knows
 
 Row = tuple[str, ...]
@@ -45,13 +52,15 @@ def part(name: str, folder: str) -> str:
     first = None if folder else SIBLING.search(text)
     if first:  # a file at the top imports from a folder
         text = text[: first.start()] + BESIDE + text[first.start() :]
+    if text.count("\nimport torch\n") > 1:  # once more where the page shows the imports
+        text = text.replace("\nimport torch\nimport triton\n", "\nimport triton\n")
     return SIBLING.sub(r"from \1 import", text)
 
 
 def skeleton(text: str, file: str) -> str:
     """A part without the learner's lines. What stands in their place ends the compilation or the call with words."""
     made: list[str] = []
-    taught = TAUGHT.get(Path(file).stem)
+    taught = " and ".join(f"{page}/" for page in TAUGHT.get(Path(file).stem, []))
     in_kernel = leaving = False
     for line in text.splitlines():
         if re.match(r" *(?:@|class |def )", line):
@@ -86,6 +95,26 @@ def tree(finished: bool, figures: dict[str, Any]) -> dict[str, str]:
     return found
 
 
+def words() -> str:
+    """What is the learner's to write, as a table for a page of docs/capstone: the file, what to write, and where it is taught."""
+    lines = ["| file | what you write | taught in |", "|---|---|---|"]
+    for folder, names in FOLDERS.items():
+        for name in [name for name in names if name in TAUGHT]:
+            asked = [escaped(found[3]) for line in part(name, folder).splitlines() if (found := FIRST.match(line))]
+            links = [f"[{title(page)}](../{page}.md)" for page in TAUGHT[name]]
+            lines.append(f"| `{folder}/{name}.py` | {'<br>'.join(asked)} | {', '.join(links)} |")
+    return "\n".join(lines) + "\n"
+
+
+def escaped(word: str) -> str:
+    return html.escape(word, quote=False).replace("*", "\\*")
+
+
+def title(page: str) -> str:
+    found = programs.TITLE.search((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8"))
+    return found[1] if found else page
+
+
 def archive(path: Path, files: dict[str, str]) -> None:
     """The same files make the same bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -99,9 +128,10 @@ def archive(path: Path, files: dict[str, str]) -> None:
 def write(docs: Path, figures: dict[str, Any]) -> None:
     for name, finished in (("skeleton", False), ("finished", True)):
         archive(docs / "data" / "capstone" / f"{NAME}-{name}.zip", tree(finished, figures))
-    shown = docs / "generated" / "capstone" / "kernel_log.md"
-    shown.parent.mkdir(parents=True, exist_ok=True)
-    shown.write_text(log(figures).split("\n\n", 1)[1].replace("\n## ", "\n### "), encoding="utf-8")
+    shown = docs / "generated" / "capstone"
+    shown.mkdir(parents=True, exist_ok=True)
+    (shown / "words.md").write_text(words(), encoding="utf-8")
+    (shown / "kernel_log.md").write_text(log(figures).split("\n\n", 1)[1].replace("\n## ", "\n### "), encoding="utf-8")
 
 
 # The filled log

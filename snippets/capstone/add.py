@@ -3,8 +3,8 @@ import torch
 
 from snippets.capstone.cuda_build import NEEDS, call, where
 
-# --8<-- [start:add]
 ADD = r"""
+// --8<-- [start:cuda]
 #include <cstdint>
 
 __global__ void add(const float* x, const float* y, float* out, int64_t n) {
@@ -18,6 +18,7 @@ extern "C" int launch(const float* x, const float* y, float* out, int64_t n, int
   add<<<blocks, 256, 0, stream>>>(x, y, out, n);
   return cudaGetLastError();
 }
+// --8<-- [end:cuda]
 """
 
 
@@ -25,7 +26,6 @@ def add(x, y, blocks=512):
     out = torch.full_like(x, torch.nan)
     call(ADD, x, y, out, x.numel(), blocks)
     return out
-# --8<-- [end:add]
 
 
 if __name__ == "__main__":

@@ -16,14 +16,12 @@ WITH_GCC = ["-O1", "-std=c++17", "-shared", "-fPIC", "-fno-strict-aliasing", "-w
 LAUNCH = re.compile(r"(\w+)<<<(.*), stream>>>\((.*)\);")
 
 
-# --8<-- [start:where]
 def where():
     """The device that CUDA C++ is built for here and the compiler; no compiler where neither is at hand."""
     nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
     if torch.cuda.is_available() and nvcc:
         return "cuda", nvcc
     return "cpu", shutil.which("g++") if os.path.exists(ON_CPU) else None
-# --8<-- [end:where]
 
 
 @functools.cache

@@ -15,7 +15,7 @@ from snippets.capstone.tuning import tuned
 
 # --8<-- [start:kernels]
 @triton.jit
-def small_dropout_kernel(x_ptr, y_ptr, n, p, seed, BLOCK: tl.constexpr):
+def capstone_dropout_kernel(x_ptr, y_ptr, n, p, seed, BLOCK: tl.constexpr):
     offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mask = offsets < n
     # [write] draw a number in [0, 1) for every element, keep those above p divided by 1 - p, and store zeros for the others
@@ -26,7 +26,7 @@ def small_dropout_kernel(x_ptr, y_ptr, n, p, seed, BLOCK: tl.constexpr):
 # --8<-- [end:kernels]
 
 
-tuned_dropout = tuned(small_dropout_kernel, ["n"], blocks=(512, 1024, 2048, 4096))
+tuned_dropout = tuned(capstone_dropout_kernel, ["n"], blocks=(512, 1024, 2048, 4096))
 
 
 def dropped(x, p, seed):

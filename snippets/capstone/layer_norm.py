@@ -15,7 +15,7 @@ from snippets.capstone.tuning import programs_of, tuned
 
 # --8<-- [start:kernels]
 @triton.jit
-def small_layer_norm_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, mean_ptr, rstd_ptr, n_columns, eps, BLOCK: tl.constexpr):
+def capstone_layer_norm_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, mean_ptr, rstd_ptr, n_columns, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns
@@ -33,7 +33,7 @@ def small_layer_norm_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, mean_ptr, rstd_p
 
 
 @triton.jit
-def small_layer_norm_backward_kernel(
+def capstone_layer_norm_backward_kernel(
     dy_ptr, x_ptr, weight_ptr, mean_ptr, rstd_ptr, dx_ptr, parts_ptr, n_rows, n_columns, BLOCK: tl.constexpr
 ):
     # This program has every so many rows. It adds up its parts of the weight's and the bias's gradients.
@@ -60,8 +60,8 @@ def small_layer_norm_backward_kernel(
 # --8<-- [end:kernels]
 
 
-tuned_layer_norm = tuned(small_layer_norm_kernel, ["n_columns"])
-tuned_layer_norm_backward = tuned(small_layer_norm_backward_kernel, ["n_columns"])
+tuned_layer_norm = tuned(capstone_layer_norm_kernel, ["n_columns"])
+tuned_layer_norm_backward = tuned(capstone_layer_norm_backward_kernel, ["n_columns"])
 
 
 class LayerNorm(torch.autograd.Function):

@@ -3,8 +3,8 @@ import torch
 
 from snippets.capstone.cuda_build import NEEDS, call, where
 
-# --8<-- [start:naive]
 NAIVE = r"""
+// --8<-- [start:cuda]
 #include <cstdint>
 
 __global__ void naive(const float* a, const float* b, float* c, int64_t M, int64_t N, int64_t K) {
@@ -23,6 +23,7 @@ extern "C" int launch(const float* a, const float* b, float* c, int64_t M, int64
   naive<<<(M + 15) / 16 * ((N + 15) / 16), 256, 0, stream>>>(a, b, c, M, N, K);
   return cudaGetLastError();
 }
+// --8<-- [end:cuda]
 """
 
 
@@ -31,7 +32,6 @@ def naive_product(a, b):
     c = torch.full((M, N), torch.nan, device=a.device)
     call(NAIVE, a, b, c, M, N, K)
     return c
-# --8<-- [end:naive]
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@ import torch
 
 from snippets.capstone.cuda_build import NEEDS, call, where
 
-# --8<-- [start:tiled]
 TILED = r"""
+// --8<-- [start:cuda]
 #include <cstdint>
 
 constexpr int TILE = 64, DEEP = 16, THREADS = 256;
@@ -43,6 +43,7 @@ extern "C" int launch(const float* a, const float* b, float* c, int64_t M, int64
   tiled<<<(M + TILE - 1) / TILE * ((N + TILE - 1) / TILE), THREADS, 0, stream>>>(a, b, c, M, N, K);
   return cudaGetLastError();
 }
+// --8<-- [end:cuda]
 """
 
 
@@ -51,7 +52,6 @@ def tiled_product(a, b):
     c = torch.full((M, N), torch.nan, device=a.device)
     call(TILED, a, b, c, M, N, K)
     return c
-# --8<-- [end:tiled]
 
 
 if __name__ == "__main__":

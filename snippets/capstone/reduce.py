@@ -3,8 +3,8 @@ import torch
 
 from snippets.capstone.cuda_build import NEEDS, call, where
 
-# --8<-- [start:reduce]
 REDUCE = r"""
+// --8<-- [start:cuda]
 #include <cstdint>
 
 constexpr int THREADS = 256, WARPS = THREADS / 32;
@@ -30,6 +30,7 @@ extern "C" int launch(const float* x, float* parts, float* out, int64_t n, int64
   part_sums<<<1, THREADS, 0, stream>>>(parts, out, blocks);
   return cudaGetLastError();
 }
+// --8<-- [end:cuda]
 """
 
 
@@ -37,7 +38,6 @@ def total(x, blocks=512):
     parts, out = (torch.full((count,), torch.nan, device=x.device) for count in (blocks, 1))
     call(REDUCE, x, parts, out, x.numel(), blocks)
     return out[0]
-# --8<-- [end:reduce]
 
 
 if __name__ == "__main__":

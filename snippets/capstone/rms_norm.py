@@ -15,7 +15,7 @@ from snippets.capstone.tuning import programs_of, tuned
 
 # --8<-- [start:kernels]
 @triton.jit
-def small_rms_norm_kernel(x_ptr, weight_ptr, y_ptr, rstd_ptr, n_columns, eps, BLOCK: tl.constexpr):
+def capstone_rms_norm_kernel(x_ptr, weight_ptr, y_ptr, rstd_ptr, n_columns, eps, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns
@@ -29,7 +29,7 @@ def small_rms_norm_kernel(x_ptr, weight_ptr, y_ptr, rstd_ptr, n_columns, eps, BL
 
 
 @triton.jit
-def small_rms_norm_backward_kernel(
+def capstone_rms_norm_backward_kernel(
     dy_ptr, x_ptr, weight_ptr, rstd_ptr, dx_ptr, parts_ptr, n_rows, n_columns, BLOCK: tl.constexpr
 ):
     # This program has every so many rows, and adds up its part of the weight's gradient.
@@ -51,8 +51,8 @@ def small_rms_norm_backward_kernel(
 # --8<-- [end:kernels]
 
 
-tuned_rms_norm = tuned(small_rms_norm_kernel, ["n_columns"])
-tuned_rms_norm_backward = tuned(small_rms_norm_backward_kernel, ["n_columns"])
+tuned_rms_norm = tuned(capstone_rms_norm_kernel, ["n_columns"])
+tuned_rms_norm_backward = tuned(capstone_rms_norm_backward_kernel, ["n_columns"])
 
 
 class RmsNorm(torch.autograd.Function):

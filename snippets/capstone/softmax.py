@@ -7,15 +7,18 @@ if __name__ == "__main__" and not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
 
+# --8<-- [start:imports]
+import torch
 import triton
 import triton.language as tl
+# --8<-- [end:imports]
 
 from snippets.capstone.tuning import tuned
 
 
 # --8<-- [start:kernels]
 @triton.jit
-def small_softmax_kernel(x_ptr, y_ptr, n_columns, BLOCK: tl.constexpr):
+def capstone_softmax_kernel(x_ptr, y_ptr, n_columns, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns
@@ -27,7 +30,7 @@ def small_softmax_kernel(x_ptr, y_ptr, n_columns, BLOCK: tl.constexpr):
 
 
 @triton.jit
-def small_softmax_backward_kernel(dy_ptr, y_ptr, dx_ptr, n_columns, BLOCK: tl.constexpr):
+def capstone_softmax_backward_kernel(dy_ptr, y_ptr, dx_ptr, n_columns, BLOCK: tl.constexpr):
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns
@@ -39,11 +42,11 @@ def small_softmax_backward_kernel(dy_ptr, y_ptr, dx_ptr, n_columns, BLOCK: tl.co
 # --8<-- [end:kernels]
 
 
-tuned_softmax = tuned(small_softmax_kernel, ["n_columns"])
-tuned_softmax_backward = tuned(small_softmax_backward_kernel, ["n_columns"])
-
-
 # --8<-- [start:function]
+tuned_softmax = tuned(capstone_softmax_kernel, ["n_columns"])
+tuned_softmax_backward = tuned(capstone_softmax_backward_kernel, ["n_columns"])
+
+
 class Softmax(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x):

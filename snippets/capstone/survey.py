@@ -1,12 +1,14 @@
 """The capstone's hardware survey: what this GPU says of itself, what it reaches, and what follows for a kernel."""
 # needs: cuda
 import sys
+
+# --8<-- [start:imports]
 import time
 
 import torch
+# --8<-- [end:imports]
 
 
-# --8<-- [start:said]
 def said(device):
     """What the driver says of the GPU."""
     found = torch.cuda.get_device_properties(device)
@@ -19,7 +21,6 @@ def said(device):
         "registers of a multiprocessor": found.regs_per_multiprocessor,
         "threads of a multiprocessor": found.max_threads_per_multi_processor,
     }
-# --8<-- [end:said]
 
 
 # --8<-- [start:reached]

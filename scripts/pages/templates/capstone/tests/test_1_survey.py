@@ -13,6 +13,6 @@ def test_a_kernel_waits_for_the_slower_of_memory_and_arithmetic():
     assert survey.least_seconds(6e9, 4e12, 3e9, 1e12) == 4
 
 
-def test_at_the_ridge_both_take_as_long():
-    at = survey.ridge(3e9, 1.2e12)
-    assert survey.least_seconds(1e9, at * 1e9, 3e9, 1.2e12) == 1e9 / 3e9
+def test_the_ridge_is_where_both_take_as_long():
+    assert survey.ridge(3e9, 1.2e12) == 400
+    assert survey.least_seconds(1e9, 400e9, 3e9, 1.2e12) == 1e9 / 3e9 == 400e9 / 1.2e12

@@ -1,0 +1,159 @@
+"""The capstone as it is downloaded: the skeleton fails part by part with a useful word, and the finished version passes."""
+
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from scripts.pages import capstone
+from tests.docs import pages
+from tests.docs.pages import ROOT
+
+DATA = ROOT / "docs" / "data" / "capstone"
+TESTS = sorted(path.name for path in (capstone.AROUND / "tests").glob("test_*.py"))
+LIBRARY = ("softmax", "layer_norm", "rms_norm", "dropout")
+# What a test of each part of the skeleton says first.
+WAITS = {
+    "test_1_survey.py": "hardware-survey/survey.py waits for your lines: time y.copy_(x)",
+    "test_2_add.py": "cuda-kernels/add.py waits for your lines: this thread's first element",
+    "test_3_reduce.py": "cuda-kernels/reduce.py waits for your lines: a grid-stride sum",
+    "test_4_products.py": "cuda-kernels/matmul_naive.py waits for your lines: leave threads outside of c",
+    "test_5_softmax.py": "triton-kernels/softmax.py waits for your lines: call tuned_softmax",
+    "test_6_layer_norm.py": "triton-kernels/layer_norm.py waits for your lines: the mean",
+    "test_7_rms_norm.py": "triton-kernels/rms_norm.py waits for your lines: 1 / the root",
+    "test_8_dropout.py": "triton-kernels/dropout.py waits for your lines: keep p and seed",
+    "test_9_log.py": "write a sentence after Expected and after Because",
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def prepared():
+    pages.prepare()
+
+
+def unpacked(name: str, folder: Path) -> Path:
+    with zipfile.ZipFile(DATA / f"{capstone.NAME}-{name}.zip") as packed:
+        packed.extractall(folder)
+    return folder / capstone.NAME
+
+
+def python(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run Python as a reader does who has no GPU, and who knows nothing of this project."""
+    own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRITON_", "PYTEST"))}
+    own |= {"CUDA_VISIBLE_DEVICES": "", "TRITON_CACHE_DIR": str(folder / ".triton"), "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run([sys.executable, *words], cwd=folder, env=own, capture_output=True, text=True, timeout=600)
+
+
+def said_by_tests(folder: Path, *words: str) -> str:
+    """What the folder's tests print, after the name of each file with its outcome."""
+    return python(folder, "-m", "pytest", "-v", "-rs", "-p", "no:cacheprovider", *words).stdout
+
+
+def outcomes(said: str, outcome: str) -> set[str]:
+    return {file for file in TESTS if re.search(rf"^tests/{file}::.* {outcome} ", said, re.MULTILINE)}
+
+
+@pytest.fixture(scope="module")
+def finished_text() -> dict[str, str]:
+    with zipfile.ZipFile(DATA / f"{capstone.NAME}-finished.zip") as packed:
+        return {name.partition("/")[2]: packed.read(name).decode() for name in packed.namelist()}
+
+
+@pytest.fixture(scope="module")
+def from_skeleton(tmp_path_factory) -> str:
+    return said_by_tests(unpacked("skeleton", tmp_path_factory.mktemp("skeleton")))
+
+
+def test_the_finished_version_passes_on_the_cpu_and_skips_only_what_takes_times(tmp_path):
+    said = said_by_tests(unpacked("finished", tmp_path))
+    skipped = re.findall(r"^SKIPPED \[\d+\] (\S+):\d+: (.*)$", said, re.MULTILINE)
+    assert outcomes(said, "PASSED") == set(TESTS) and " failed" not in said and " error" not in said, said[-3000:]
+    assert skipped and {reason for _, reason in skipped} == {"needs: a CUDA GPU, because it takes times"}
+
+
+@pytest.mark.parametrize("name", TESTS)
+def test_a_part_of_the_skeleton_fails_and_says_what_it_waits_for(from_skeleton, name):
+    assert name in outcomes(from_skeleton, "FAILED") and WAITS[name] in from_skeleton
+    passed = [line for line in from_skeleton.splitlines() if " PASSED " in line]
+    assert len(passed) == 1 and "test_there_are_three_steps_or_more" in passed[0]
+
+
+def test_every_missing_line_has_its_word():
+    parts = [text for path, text in capstone.tree(False, {}).items() if path.endswith(".py") and "[write]" in text]
+    assert [text.count("[write]") - text.count("waits for your lines") for text in parts] == [0] * 9
+
+
+def test_parts_that_are_written_pass_while_others_wait(tmp_path, finished_text):
+    folder = unpacked("skeleton", tmp_path)
+    for part in ("cuda-kernels/add.py", "triton-kernels/rms_norm.py"):
+        (folder / part).write_text(finished_text[part], encoding="utf-8")
+    said = said_by_tests(folder, "tests/test_1_survey.py", "tests/test_2_add.py", "tests/test_7_rms_norm.py")
+    assert outcomes(said, "FAILED") == {"test_1_survey.py"}
+    assert outcomes(said, "PASSED") == {"test_2_add.py", "test_7_rms_norm.py"}
+
+
+SURVEY = "hardware-survey/survey.py"
+ADD, REDUCE, TILED = (f"cuda-kernels/{name}.py" for name in ("add", "reduce", "matmul_tiled"))
+SOFTMAX, LAYER, RMS, DROPOUT = (f"triton-kernels/{name}.py" for name in LIBRARY)
+# One mistake in each part, and then another: every one has to be noticed by the part's own tests.
+MISTAKES = {
+    "first": [
+        (SURVEY, "2 * x.nbytes /", "x.nbytes /"),
+        (ADD, "i += step", "i += n"),
+        (REDUCE, "i += int64_t(gridDim.x) * THREADS", "i += n"),
+        (TILED, "    __syncthreads();\n    // [/write]", "    // [/write]"),
+        (SOFTMAX, "x - tl.max(x, axis=0)", "x"),
+        (LAYER, "tl.where(mask, x - mean, 0.0)", "x - mean"),
+        (RMS, "axis=0) / n_columns + eps", "axis=0) / BLOCK + eps"),
+        (DROPOUT, "dropped(dy, ctx.p, ctx.seed)", "dropped(dy, ctx.p, ctx.seed + 1)"),
+        ("KERNEL_LOG.md", "Because: ", "Perhaps: "),
+    ],
+    "second": [
+        (SURVEY, "return flops_a_second / bytes_a_second", "return bytes_a_second / flops_a_second"),
+        (ADD, "i < n", "i < n - 1"),
+        (REDUCE, "step = 16; step", "step = 8; step"),
+        (TILED, "    __syncthreads();\n#pragma", "#pragma"),
+        (SOFTMAX, "(dy - tl.sum(dy * y, axis=0))", "dy"),
+        (LAYER, "dbias += dy", "dbias += g"),
+        (RMS, "dweight += dy * normal", "dweight += g * normal"),
+        (DROPOUT, "x / (1 - p)", "x"),
+        ("KERNEL_LOG.md", "Expected: ", "Hoped: "),
+    ],
+}
+
+
+@pytest.mark.parametrize("mistakes", MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_in_a_part_is_noticed_by_its_own_tests(tmp_path, finished_text, mistakes):
+    folder = unpacked("finished", tmp_path)
+    for part, right, wrong in mistakes:
+        assert right in finished_text[part], part
+        (folder / part).write_text(finished_text[part].replace(right, wrong), encoding="utf-8")
+    assert outcomes(said_by_tests(folder), "FAILED") == set(TESTS)
+
+
+@pytest.mark.parametrize("name", LIBRARY)
+def test_a_kernel_of_the_small_library_has_at_most_a_hundred_lines(finished_text, name):
+    assert len(finished_text[f"triton-kernels/{name}.py"].splitlines()) <= 100
+
+
+@pytest.mark.parametrize("file, status", [(SURVEY, 2), ("plots.py", 2), (ADD, 0), (LAYER, 0)])
+def test_a_file_runs_alone(tmp_path, file, status):
+    done = python(unpacked("finished", tmp_path), file)
+    assert done.returncode == status, done.stderr[-1000:]
+    assert ("True" if status == 0 else "needs: cuda") in done.stdout
+
+
+def test_the_same_files_make_the_same_bytes(tmp_path, finished_text):
+    for name in ("one", "other"):
+        capstone.archive(tmp_path / f"{name}.zip", dict(reversed(finished_text.items())) if name == "other" else finished_text)
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "other.zip").read_bytes()
+
+
+def test_the_archives_hold_no_path_of_a_machine_and_nothing_of_this_project(finished_text):
+    for path, text in finished_text.items():
+        assert not re.search(rf"{re.escape(str(ROOT))}|/home/|/root/|/tmp/", text), path
+        assert not re.search(r"^(?:from|import) (?:kernels|snippets|scripts)\b|--8<--", text, re.MULTILINE), path
