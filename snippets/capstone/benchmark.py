@@ -19,7 +19,7 @@ from snippets.capstone.softmax import softmax
 
 torch._functorch.config.donated_buffer = False  # a compiled backward is called more than once here
 torch.manual_seed(0)
-SHAPES = [(16384, 1024), (8192, 2048), (8192, 4096), (4096, 8192)]
+SHAPES = [(65536, 1024), (32768, 2048), (16384, 4096), (8192, 8192)]
 FUNCTIONS = {
     "softmax": (softmax, lambda x: torch.softmax(x, dim=-1), 0),
     "layer_norm": (layer_norm, lambda x, w, b: F.layer_norm(x, w.shape, w, b), 2),

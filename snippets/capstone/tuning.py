@@ -2,15 +2,16 @@
 import torch
 import triton
 
+# --8<-- [start:tuned]
 WARPS = (1, 2, 4, 8, 16)
 
 
-# --8<-- [start:tuned]
 def tuned(kernel, key, blocks=(None,)):
-    """The kernel with its warps, and its block where some are named, chosen by time for each new value of the key."""
-    configs = [
-        triton.Config({"BLOCK": block} if block else {}, num_warps=warps) for block in blocks for warps in WARPS
-    ]
+    """The kernel with the fastest number of warps, and block, for each value of the key."""
+    configs = []
+    for block in blocks:
+        given = {"BLOCK": block} if block else {}
+        configs += [triton.Config(given, num_warps=warps) for warps in WARPS]
     if not torch.cuda.is_available():
         configs = configs[:1]  # the interpreter has no GPU whose time it could take
     return triton.autotune(configs, key=key)(kernel)

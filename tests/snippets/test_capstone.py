@@ -12,6 +12,7 @@ import pytest
 from scripts.pages import capstone
 from tests.docs import pages
 from tests.docs.pages import ROOT
+from tests.needs import needs
 
 DATA = ROOT / "docs" / "data" / "capstone"
 TESTS = sorted(path.name for path in (capstone.AROUND / "tests").glob("test_*.py"))
@@ -41,10 +42,10 @@ def unpacked(name: str, folder: Path) -> Path:
     return folder / capstone.NAME
 
 
-def python(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run Python as a reader does who has no GPU, and who knows nothing of this project."""
+def python(folder: Path, *words: str, gpus: str = "") -> subprocess.CompletedProcess[str]:
+    """Run Python as a reader does who knows nothing of this project, and who has no GPU but those that are named."""
     own = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "TRITON_", "PYTEST"))}
-    own |= {"CUDA_VISIBLE_DEVICES": "", "TRITON_CACHE_DIR": str(folder / ".triton"), "PYTHONDONTWRITEBYTECODE": "1"}
+    own |= {"CUDA_VISIBLE_DEVICES": gpus, "TRITON_CACHE_DIR": str(folder / ".triton"), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run([sys.executable, *words], cwd=folder, env=own, capture_output=True, text=True, timeout=600)
 
 
@@ -73,6 +74,12 @@ def test_the_finished_version_passes_on_the_cpu_and_skips_only_what_takes_times(
     skipped = re.findall(r"^SKIPPED \[\d+\] (\S+):\d+: (.*)$", said, re.MULTILINE)
     assert outcomes(said, "PASSED") == set(TESTS) and " failed" not in said and " error" not in said, said[-3000:]
     assert skipped and {reason for _, reason in skipped} == {"needs: a CUDA GPU, because it takes times"}
+
+
+@needs("cuda")
+def test_the_finished_version_passes_on_a_gpu_and_skips_nothing(tmp_path):
+    done = python(unpacked("finished", tmp_path), "-m", "pytest", "-p", "no:cacheprovider", gpus="0")
+    assert done.returncode == 0 and " skipped" not in done.stdout, done.stdout[-3000:]
 
 
 @pytest.mark.parametrize("name", TESTS)

@@ -37,10 +37,10 @@ def gpu():
 
 @pytest.fixture
 def faster():
-    """A check that one function takes at most so many times as long as another."""
+    """A check that one function takes at most so many times as long as another, for which a timer needs some room."""
     from triton.testing import do_bench
 
-    def check(mine, other, at_most=1.0):
+    def check(mine, other, at_most=1.05):
         times = [do_bench(mine), do_bench(other)]
         assert times[0] <= at_most * times[1], f"{times[0]:.4f} ms, and the other one takes {times[1]:.4f} ms"
 

@@ -35,5 +35,5 @@ def test_the_gradient_is_pytorch_s(device):
 
 @pytest.mark.parametrize("columns", [1024, 4096, 8192])
 def test_benchmark(gpu, faster, columns):
-    x = torch.randn(8192, columns, device="cuda").bfloat16()
+    x = torch.randn(2**26 // columns, columns, device="cuda").bfloat16()
     faster(lambda: softmax(x), lambda: torch.softmax(x, dim=-1))
