@@ -7,10 +7,11 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
 
+from snippets.outside.samples import ask
+
 # --8<-- [start:ask]
 from kernels.activations import gelu
 from kernels.add import add
-from snippets.outside.samples import ask
 
 failed = [
     ask("add", add, "add"),

@@ -7,10 +7,11 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
 
+from snippets.outside.samples import ask
+
 # --8<-- [start:ask]
 from kernels.attention import attention
 from kernels.matmul import matmul
-from snippets.outside.samples import ask
 
 
 def without_dropout(function):

@@ -7,9 +7,10 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
 
+from snippets.outside.samples import ask
+
 # --8<-- [start:ask]
 from kernels.reductions import max, sum
-from snippets.outside.samples import ask
 
 failed = [
     ask("sum", sum, "sum"),

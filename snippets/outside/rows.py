@@ -7,11 +7,12 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
 
+from snippets.outside.samples import ask
+
 # --8<-- [start:ask]
 from kernels.cross_entropy import cross_entropy
 from kernels.norm import layer_norm, rms_norm
 from kernels.softmax import softmax
-from snippets.outside.samples import ask
 
 
 def last_dimension(norm):

@@ -1,4 +1,6 @@
 """PyTorch's own samples of a function's arguments, given to a function of ours: what passed, what was refused, what failed."""
+
+# --8<-- [start:samples]
 import sys
 import types
 import unittest
@@ -17,7 +19,10 @@ ON_GPU = torch.cuda.is_available()
 DEVICE = "cuda" if ON_GPU else "cpu"
 TYPES = [torch.float32, torch.float16, torch.bfloat16] if ON_GPU else [torch.float32, torch.float16]
 
+# --8<-- [end:samples]
 
+
+# --8<-- [start:verdict]
 def tensors_of(value):
     """A result or the arguments of a call, flat: the tensors of floating-point numbers alone."""
     if isinstance(value, torch.Tensor):
@@ -66,7 +71,10 @@ def verdict(ours, theirs, call):
             return f"failed: off by {(one.double() - other).abs().max().item():.1e}"
     return "passed"
 
+# --8<-- [end:verdict]
 
+
+# --8<-- [start:ask]
 def ask(title, ours, name, variant="", adapt=None):
     """Print what came of all samples of PyTorch's function `name`; return how many failed."""
     (operation,) = [one for one in op_db if (one.name, one.variant_test_name) == (name, variant)]
@@ -82,3 +90,4 @@ def ask(title, ours, name, variant="", adapt=None):
         if count:
             print(f"    {count} {reason}")
     return counts["failed"]
+# --8<-- [end:ask]
