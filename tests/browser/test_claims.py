@@ -1,4 +1,4 @@
-"""The table of claims is narrowed to a verdict and a subject; by keyboard, on a phone, in both palettes, whole without scripts."""
+"""The table of claims, narrowed to a verdict and a subject; by keyboard, on a phone, in both palettes, whole without scripts."""
 
 from collections import Counter
 
