@@ -48,6 +48,7 @@ for blocking in ("0", "1"):
     variables = os.environ | {"CUDA_LAUNCH_BLOCKING": blocking}
     done = subprocess.run([sys.executable, sys.argv[0], "fault"], env=variables, capture_output=True, text=True)
     print(done.stdout)
+    assert "illegal memory access" in done.stdout, "the mistake this program shows did not happen"
 print("in the process that started them:", first_line(lambda: torch.zeros(1, device="cuda").item()))
 # --8<-- [end:children]
 keep(figures={"children": 2})

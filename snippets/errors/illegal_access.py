@@ -24,11 +24,14 @@ def lookup_kernel(table_ptr, ids_ptr, y_ptr):
 table, y = torch.rand(1000, device="cuda"), torch.empty(3, device="cuda")
 ids = torch.tensor([5, {}, 7], device="cuda")
 lookup_kernel[(3,)](table, ids, y)
-y.sum().item()
+try:
+    y.sum().item()
+except RuntimeError as error:
+    raise SystemExit(str(error).splitlines()[0])  # the other lines are general advice
 """
 said = error_of_program(program.format("2**40"))  # the mistake
 # --8<-- [end:wrong]
-print(said.splitlines()[0])
+print(said)
 
 # --8<-- [start:right]
 print(error_of_program(program.format("999")) == "no error")
