@@ -32,7 +32,7 @@ def course(root: Path = ROOT) -> dict[str, list[Page]]:
             part = title
             parts[part] = []
         elif tab == "Course" and indent > 6:
-            parts[part].append(Page(title, path.removesuffix(".md") + "/", minutes(root / "docs" / path)))
+            parts[part].append(Page(title, f"{path.removesuffix('.md')}/".replace("/index/", "/"), minutes(root / "docs" / path)))
     return parts
 
 
