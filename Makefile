@@ -25,7 +25,7 @@ bake-cpu: .venv/test/ready ; $(TEST) scripts/bake.py --cpu
 
 charts: .venv/test/ready ; $(TEST) scripts/charts.py
 
-test-matrix: .venv/test/ready $(patsubst pins/%.txt,.venv/%/ready,$(wildcard pins/triton-*.txt)) ; $(TEST) scripts/matrix.py && $(TEST) scripts/errors.py
+test-matrix: .venv/test/ready $(patsubst pins/%.txt,.venv/%/ready,$(wildcard pins/triton-*.txt)) ; $(TEST) scripts/matrix.py && $(TEST) scripts/errors.py && $(TEST) scripts/versions.py
 
 lighthouse: .venv/site/ready ; npm install --silent --prefix scripts && node scripts/lighthouse.mjs
 

@@ -112,12 +112,13 @@ def program_lines() -> dict[str, Any]:
 def figures() -> dict[str, Any]:
     """Every number that a page may show, under the name the page uses for it; `programs` holds what program_lines finds."""
     machine = primary_machine()
-    from scripts.pages import gallery, messages
+    from scripts.pages import gallery, messages, versions
 
     found: dict[str, Any] = {"m": {}, "ceiling": {}, "counted": {}, "compiled": {}, "kept": {}, "programs": {}, "baked": {}}
     found["drawn"] = {}
     found["messages"] = messages.counts()
     found["gallery"] = gallery.counts()
+    found["versions"] = versions.counts(versions.read_all()) | {"timed": len(versions.timed(machine)) > 1}
     for which in ("cpu", machine):  # what a program kept on the GPU stands before what it kept without one
         for record in records_of(which) if which in machines() else []:
             if "figures" in record:
@@ -301,6 +302,28 @@ def write_errors() -> None:
     for name in messages.on_gpu():
         write_text(DOCS / "generated" / "errors" / f"{name}.md", messages.gpu_fragment(name))
     write_text(DOCS / "generated" / "errors" / "index.html", messages.index())
+
+
+def write_versions() -> None:
+    """What programs print under each version of Triton, what kernels take there, and which messages changed."""
+    from scripts.pages import versions
+
+    for record in records_of("cpu") if "cpu" in machines() else []:
+        if record["kind"] == "printed":
+            write_text(DOCS / "generated" / f"{record['name']}.md", versions.printed(record))
+    found = versions.read_all()
+    folder = DOCS / "generated" / "versions"
+    write_text(DOCS / "data" / "versions_compiled.csv", versions.table_text(found))
+    write_text(folder / "changed.html", html_table(versions.changed(found), "Launches that one version compiles otherwise"))
+    write_text(folder / "steps.html", html_table(versions.sums(found), "From each version to the next"))
+    write_text(folder / "unfused.html", html_table(versions.unfused(found), "Launches without fused operations"))
+    timed = versions.timed(primary_machine())
+    write_text(DOCS / "data" / "versions.csv", versions.times_text(timed))
+    if len(timed) > 1:
+        write_text(folder / "times.html", html_table(versions.times(timed), "The library's times under each version"))
+        write_text(folder / "flips.html", html_table(versions.flips(timed), "The fastest configurations under each version"))
+    for version, text in versions.words().items():
+        write_text(folder / f"words-{version}.html", text)
 
 
 def write_gallery() -> None:
@@ -567,6 +590,7 @@ def write_others() -> dict[str, Any]:
     run_here.write(DOCS)
     write_runs_here()
     write_errors()
+    write_versions()
     write_gallery()
     lab_pages.write()
     found = figures() | {"lens": write_lens(), "claims": write_claims()}

@@ -106,11 +106,12 @@ def collected() -> list[Specimen]:
 def jitted_functions() -> list[str]:
     """Every kernel in kernels and snippets, as path:name; a jitted function that other kernels call has no such name.
 
-    Those of the error index and of the gallery are not among them: their own commands ask the compiler for each.
+    Those of the error index, of the gallery and of the pages on versions are not among them: commands of their own ask the
+    compiler for each.
     """
     found = []
     for path in sorted([*(ROOT / "kernels").rglob("*.py"), *(ROOT / "snippets").rglob("*.py")]):
-        if path.parent in (ROOT / "snippets" / "errors", ROOT / "snippets" / "gallery"):
+        if path.parent in (ROOT / "snippets" / "errors", ROOT / "snippets" / "gallery", ROOT / "snippets" / "versions"):
             continue
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.FunctionDef) or not any(is_jit(decorator) for decorator in node.decorator_list):

@@ -18,6 +18,7 @@ PACKAGE = "kernels/__init__.py"
 COMPILER = "scripts/compile.py:measured"
 TEXT = "scripts/compile.py:text"
 LENS = "scripts/reading/made.py:made"
+BY_VERSION, SPEAKER = "scripts/recording/by_version.py:taken", "scripts/recording/printed.py"
 RECORDER = "scripts/recording/recorder.py:record"
 CASES = "scripts/recording/cases"
 HEARER = "scripts/recording/refusals.py"
@@ -46,6 +47,10 @@ def entries(kind: str, name: str, code: Code | None = None) -> list[str]:
             return [*{specimen.kernel: None for specimen in launched}, *sorted(launchers), COMPILER]
         case "lens":
             return [*entries("compiled", name, code)[:-1], LENS]
+        case "versions":
+            return [*entries("compiled", name, code)[:-1], BY_VERSION]
+        case "printed":
+            return [f"snippets/{name}.py", SPEAKER]
         case "layout":
             launched = [specimen for specimen in SPECIMENS if specimen.name == name]
             if not launched:

@@ -5,7 +5,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scripts import ROOT, errors, gallery, matrix, mutate
+from scripts import ROOT, errors, gallery, matrix, mutate, versions
 from scripts.baking.work import everything
 from scripts.provenance import records, sources
 from scripts.provenance.environment import primary_machine
@@ -23,6 +23,8 @@ def wanted(machine: str) -> Wanted:
         return work | {f"mutants/{module}": ("mutants", module) for module in mutate.GLUON}
     work |= {f"matrix/{part}": ("matrix", part) for part in matrix.kept()}
     work |= {f"messages/{name}": ("messages", name) for name in errors.names()}
+    work |= {f"by_version/{kernel}": ("versions", kernel) for kernel in versions.launches()}
+    work |= {f"printed/{name}": ("printed", name) for name in versions.programs()}
     work |= {"runtime/programs": ("runtime", "programs")}
     return work | {f"mutants/{module}": ("mutants", module) for module in mutate.kept()}
 
@@ -32,6 +34,8 @@ def command(machine: str, name: str) -> str:
         return f"python scripts/matrix.py {name.partition('/')[2]}"
     if name.startswith("messages/"):
         return f"python scripts/errors.py {name.partition('/')[2]}"
+    if name.startswith(("by_version/", "printed/")):
+        return f"python scripts/versions.py {name.partition('/')[2]}"
     if name.startswith("noticed/"):
         where = "" if machine == "cpu" else f" --triton FOLDER on a CUDA machine ({machine})"
         return f"python scripts/gallery.py {name.partition('/')[2]}{where}"

@@ -64,7 +64,7 @@ def test_every_program_kernel_and_traced_run_is_wanted():
     mutants = {f"mutants/{module}" for module in mutate.GLUON}
     assert gpu.keys() == programs.keys() | compiled | labs | noticed | mutants
     rest = cpu.keys() - anywhere - compiled - labs
-    kinds = {"layouts", "traces", "matrix", "mutants", "runtime", "messages", "noticed"}
+    kinds = {"layouts", "traces", "matrix", "mutants", "runtime", "messages", "noticed", "by_version", "printed"}
     assert {name.partition("/")[0] for name in rest} == kinds
 
 
