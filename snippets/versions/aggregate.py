@@ -30,8 +30,9 @@ def summed_up():
     compile_only(moments_class_kernel, torch.empty(64), torch.empty(1))
 
 
-print("a class:", error_of(summed_up).splitlines()[-1])
+said = error_of(summed_up)
 # --8<-- [end:class]
+print("a class:", said.splitlines()[-1])
 
 
 # --8<-- [start:tuple]
@@ -46,5 +47,6 @@ def moments_tuple_kernel(x_ptr, out_ptr):
     tl.store(out_ptr, squares - total * total / 64)
 
 
-print("a tuple:", error_of(lambda: compile_only(moments_tuple_kernel, torch.empty(64), torch.empty(1))))
+said = error_of(lambda: compile_only(moments_tuple_kernel, torch.empty(64), torch.empty(1)))
 # --8<-- [end:tuple]
+print("a tuple:", said.splitlines()[-1])

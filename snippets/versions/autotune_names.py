@@ -31,9 +31,11 @@ def trials(key):
     for n in (100, 1000):
         x = torch.rand(n, device=device)
         tuned[lambda choice: (triton.cdiv(n, choice["BLOCK"]),)](x, torch.empty_like(x), n)
-    print(f"key={key}: {len(tried)} trials for two lengths")
+    counted.append(f"key={key}: {len(tried)} trials for two lengths")
 
 
-print(error_of(lambda: trials(["n"])))  # before: a name that no argument has
-print(error_of(lambda: trials(["n_elements"])))  # after
+counted = []
+before = error_of(lambda: trials(["n"]))  # a name that no argument has
+after = error_of(lambda: trials(["n_elements"]))
 # --8<-- [end:names]
+print(before, after, *counted, sep="\n")

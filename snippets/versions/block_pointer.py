@@ -35,5 +35,5 @@ def block_pointer_sums_kernel(x_ptr, y_ptr, M, N, BLOCK_M: tl.constexpr, BLOCK_N
 x = torch.rand(30, 100, device=device)
 y = torch.zeros(30, device=device)
 said = error_of(lambda: block_pointer_sums_kernel[(2,)](x, y, 30, 100, BLOCK_M=16, BLOCK_N=32))
-print("right" if torch.allclose(y, x.sum(1)) else "no sums", said, sep="\n")
 # --8<-- [end:before]
+print("right" if torch.allclose(y, x.sum(1)) else "no sums", said, sep="\n")

@@ -25,10 +25,11 @@ def short_dot_kernel(out_ptr, K: tl.constexpr):
 
 
 out = torch.empty(16, 16)
-for k in (8, 16):
-    said = error_of(lambda k=k: compile_only(short_dot_kernel, out, K=k))
-    print(f"K = {k}: {said.splitlines()[-1]}")
+short = error_of(lambda: compile_only(short_dot_kernel, out, K=8))
+usual = error_of(lambda: compile_only(short_dot_kernel, out, K=16))
 # --8<-- [end:short]
+print("K = 8:", short.splitlines()[-1])
+print("K = 16:", usual.splitlines()[-1])
 
 
 # --8<-- [start:half]
@@ -43,7 +44,8 @@ def half_sum_dot_kernel(out_ptr, NAMED: tl.constexpr):
     tl.store(out_ptr + square, total)
 
 
-for named in (False, True):
-    said = error_of(lambda named=named: compile_only(half_sum_dot_kernel, out.half(), NAMED=named))
-    print(f"out_dtype {'named' if named else 'not named'}:", said.splitlines()[0])
+unnamed = error_of(lambda: compile_only(half_sum_dot_kernel, out.half(), NAMED=False))
+named = error_of(lambda: compile_only(half_sum_dot_kernel, out.half(), NAMED=True))
 # --8<-- [end:half]
+print("without out_dtype:", unnamed.splitlines()[0])
+print("out_dtype=tl.float16:", named.splitlines()[0])

@@ -36,9 +36,13 @@ def atomics_of(kernel):
     flags = torch.zeros(1, dtype=torch.int32)
     made = compile_only(kernel, flags, flags.clone())
     ordered = r"\b((?:atom|ld|st|fence)\.[\w.]*(?:acquire|release|acq_rel|relaxed)[\w.]*)"
-    print(*re.findall(ordered, made.asm["ptx"]), sep=", ")
+    told.append(f"{kernel.__name__}: " + ", ".join(re.findall(ordered, made.asm["ptx"])))
 
 
+told = []
 for kernel in (flag_by_addition_kernel, flag_by_name_kernel):
-    print(f"{kernel.__name__}:", error_of(lambda kernel=kernel: atomics_of(kernel)).splitlines()[-1])
+    said = error_of(lambda kernel=kernel: atomics_of(kernel))
+    if said != "no error":
+        told.append(f"{kernel.__name__}: {said.splitlines()[-1]}")
 # --8<-- [end:compile]
+print(*told, sep="\n")

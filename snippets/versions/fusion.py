@@ -29,11 +29,13 @@ def count(FMA=False, **options):
     x = torch.empty(128)
     ptx = compile_only(multiply_add_kernel, x, x, x, x, FMA=FMA, **options).asm["ptx"]
     found = {name: ptx.count(f"\t{name}.") for name in ("fma.rn", "mul.f32", "mul.rn", "add.f32", "add.rn")}
-    print({name: times for name, times in found.items() if times})
+    told.append(f"{options} {'tl.fma' if FMA else 'x * y + z'}: {[name for name, times in found.items() if times]}")
 
 
-print(error_of(count))  # and what the version does by itself
+told = []
+said = error_of(count)  # the version's own choice, and what it says about it
 count(enable_fp_fusion=True)
 count(enable_fp_fusion=False)
-count(FMA=True, enable_fp_fusion=False)
+count(enable_fp_fusion=False, FMA=True)
 # --8<-- [end:fusion]
+print(*told, said, sep="\n")

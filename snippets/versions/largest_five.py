@@ -24,11 +24,9 @@ def largest_five_kernel(x_ptr, out_ptr, LENGTH: tl.constexpr):
 
 
 x = torch.rand(16)
+said = {}
 for length in (4, 5, 8):
-    said = error_of(lambda length=length: compile_only(largest_five_kernel, x, x, LENGTH=length))
-    if said == "no error":
-        print(f"five were asked for, {length} came")
-        break
-else:
-    print(said)
+    said[length] = error_of(lambda length=length: compile_only(largest_five_kernel, x, x, LENGTH=length))
 # --8<-- [end:five]
+came = [length for length, words in said.items() if words == "no error"]
+print(f"asked for five, got {came[0]}" if came else next(line for line in said[5].splitlines() if line.startswith("topk")))

@@ -10,7 +10,9 @@ if not torch.cuda.is_available():
 import triton
 import triton.language as tl
 
+# --8<-- [start:device]
 device = "cuda" if torch.cuda.is_available() else "cpu"
+# --8<-- [end:device]
 
 
 # --8<-- [start:digit]
@@ -21,10 +23,12 @@ def last_digit_kernel(x_ptr, y_ptr, z_ptr, out_ptr):
     tl.store(out_ptr + 1, tl.fma(x, y, z))
 
 
+told = []
 x, y, z = (torch.tensor(value, device=device) for value in (1 + 2**-12, 1 + 2**-12, -1 - 2**-11))
-print("exactly", x.double().item() * y.double().item() + z.double().item())
+told.append(f"exactly: {x.double().item() * y.double().item() + z.double().item()}")
 for fused in (True, False):
     out = torch.zeros(2, device=device)
     last_digit_kernel[(1,)](x, y, z, out, enable_fp_fusion=fused)
-    print(f"enable_fp_fusion={fused}: x * y + z is {out[0].item()}, tl.fma is {out[1].item()}")
+    told.append(f"enable_fp_fusion={fused}: x * y + z is {out[0].item()}, tl.fma is {out[1].item()}")
 # --8<-- [end:digit]
+print(*told, sep="\n")

@@ -31,17 +31,21 @@ def result_types_kernel(x_ptr, out_ptr, CASE: tl.constexpr):
         y = tl.cumprod(x)
     elif CASE == "tl.clamp(x, 0, 5)":
         y = tl.clamp(x, 0, 5)
-    tl.store(out_ptr + tl.arange(0, 64), y > 3)  # so that the compiler's text says what is compared
+    none = tl.full([64], 0, y.dtype)
+    tl.store(out_ptr + tl.arange(0, 64), y > none)  # the compiler's text says what is compared
 
 
 def type_of(case, x):
     made = compile_only(result_types_kernel, x, torch.empty(64, dtype=torch.int8), CASE=case)
-    print(case, "of", x.dtype, "is", re.findall(r"arith.cmp.*tensor<64x(\w+)>", made.asm["ttir"])[-1])
+    found = re.findall(r"arith.cmp.*tensor<64x(\w+)>", made.asm["ttir"])
+    told.append(f"{case} of {x.dtype} is {found[-1]}")
 
 
+told = []
 for case in ("tl.maximum(x, 0)", "tl.cumsum(x)", "tl.cumprod(x)", "tl.clamp(x, 0, 5)"):
     for x in (torch.empty(64, dtype=torch.bfloat16), torch.empty(64, dtype=torch.int8)):
         said = error_of(lambda case=case, x=x: type_of(case, x))
         if said != "no error":
-            print(case, "of", x.dtype, "is refused:", said.splitlines()[-1])
+            told.append(f"{case} of {x.dtype} is refused: {said.splitlines()[-1]}")
 # --8<-- [end:types]
+print(*told, sep="\n")

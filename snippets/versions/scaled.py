@@ -30,5 +30,5 @@ a, b = (torch.ones(shape, device=device).to(torch.float8_e4m3fn) for shape in ((
 twice = torch.full((32, 2), 128, dtype=torch.uint8, device=device)  # an exponent: 2 ** (128 - 127)
 out = torch.zeros(32, 32, device=device)
 said = error_of(lambda: scaled_dot_kernel[(1,)](a, b, twice, twice, out))
-print(out[0, 0].item(), said.splitlines()[-1])
 # --8<-- [end:scaled]
+print(out[0, 0].item(), said.splitlines()[-1])

@@ -28,8 +28,8 @@ def ascending_kernel(x_ptr, out_ptr):
 x = torch.arange(16, device=device).flip(0)
 out = torch.zeros(4, dtype=torch.int64, device=device)
 said = error_of(lambda: ascending_kernel[(1,)](x, out))
-print(out.tolist(), said.splitlines()[-1])
 # --8<-- [end:before]
+print(out.tolist(), said.splitlines()[-1])
 
 
 # --8<-- [start:after]
