@@ -142,8 +142,10 @@ def times(found: list[dict[str, Any]]) -> list[list[Any]]:
             cases.setdefault(key, {})[row["implementation"], record["environment"]["triton"]] = row["ms"][1] * 1e3
     names = [(who, version) for who in ("blockwise", "eager") for version in versions]
     head = ["operation", "shape", "dtype", "timing", *(f"{who}, {version}" for who, version in names)]
-    rows = [[*key, *(by.get(name) for name in names)] for key, by in cases.items()]
-    return [head, *sorted(rows, key=lambda row: -change(row[4 : 4 + len(versions)]))]
+    rows = []
+    for key, by in cases.items():
+        rows.append((change([by.get(name) for name in names[: len(versions)]]), [*key, *(by.get(name) for name in names)]))
+    return [head, *(row for _, row in sorted(rows, key=lambda each: each[0], reverse=True))]
 
 
 def change(values: list[float | None]) -> float:

@@ -15,8 +15,10 @@ from scripts import ROOT
 
 BAKED = ROOT / "docs" / "baked"
 SCHEMA = 1
-KINDS = ("program", "compiled", "layout", "trace", "lab", "matrix", "mutants", "runtime", "gate", "messages", "gallery", "lens")
-KINDS += ("versions", "printed")
+KINDS = (
+    "program", "compiled", "layout", "trace", "lab", "matrix", "mutants", "runtime", "gate", "messages", "gallery", "lens",
+    "versions", "printed",
+)  # fmt: skip
 # Of the others, a kind's name is its folder's.
 FOLDERS = {"program": "", "layout": "layouts", "trace": "traces", "lab": "labs", "gallery": "noticed", "versions": "by_version"}
 FIELDS = {"schema": int, "kind": str, "name": str, "hash": str, "environment": dict}

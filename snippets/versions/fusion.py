@@ -1,4 +1,4 @@
-"""x * y + z, compiled with fusion and without: one instruction, or two."""
+"""x * y + z, compiled with fusion and without: an fma, or a mul and an add."""
 import os
 
 for name in ("TRITON_INTERPRET", "TRITON_DEFAULT_FP_FUSION"):
