@@ -16,6 +16,7 @@ from kernels.dropout.dropout import dropout
 from kernels.layer_norm_linear import layer_norm_linear
 from kernels.matmul.matmul import matmul
 from kernels.matmul.scaled_matmul import scaled_matmul
+from kernels.moe.moe import moe
 from kernels.norm.layer_norm import layer_norm
 from kernels.norm.rms_norm import rms_norm
 from kernels.operators.in_graphs import IN_GRAPHS
@@ -39,6 +40,7 @@ __all__ = [
     "layer_norm_linear",
     "matmul",
     "max",
+    "moe",
     "rms_norm",
     "rotary_embedding",
     "scaled_matmul",

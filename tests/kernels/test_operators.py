@@ -85,6 +85,11 @@ CASES = {
         lambda: (plain(17, 24), plain(24, 9, seed=1), plain(9, seed=2), "silu"),
     ],
     "max": [lambda: (leaf(6, 11),), lambda: (leaf(6, 11), 1), lambda: (leaf(3, 4, 5), -2)],
+    "moe": [
+        lambda: (plain(5, 8), plain(5, 3, seed=1), *(plain(3, 6, 8, seed=s) for s in (2, 3)), plain(3, 8, 6, seed=4), 2),
+        lambda: (plain(8, 5, dtype=DTYPE).mT, plain(5, 4), *plain(4, 12, 8, dtype=DTYPE).chunk(2, 1),
+                 plain(4, 8, 6, dtype=DTYPE), 1, False),
+    ],
     "rms_norm": [lambda: (leaf(5, 20), leaf(20, seed=1)), lambda: (leaf(2, 3, 20), None, 1e-6)],
     "rotary_embedding": [
         lambda: (leaf(2, 3, 5, 8), leaf(2, 1, 5, 8, seed=1), plain(5, 4, seed=2), plain(5, 4, seed=3)),
