@@ -90,4 +90,28 @@ SPECIMENS = [
         arguments={"part_ptr": "*bf16", "y_ptr": "*bf16", "n_columns": 2048, "K": 8, "BLOCK": 1024},
         options={"num_warps": 4},
     ),
+    Specimen(
+        "snippets/moe/route.py:moe_choose_kernel",
+        "call",
+        64,
+        128,
+        arguments={"logits_ptr": "*fp32", "expert_ptr": "*i32", "weight_ptr": "*fp32", "n_experts": 10, "K": 3}
+        | {"EXPERTS": 16, "SLOTS": 4},
+    ),
+    Specimen(
+        "snippets/moe/sort.py:moe_places_kernel",
+        "call",
+        64,
+        4096,
+        arguments=dict.fromkeys(("expert_ptr", "pair_ptr", "start_ptr"), "*i32") | {"n_pairs": 4096, "BLOCK": 256},
+    ),
+    Specimen(
+        "snippets/moe/grouped.py:moe_grouped_kernel",
+        "call",
+        128,
+        20_000,
+        arguments=dict.fromkeys(("x_ptr", "w_ptr", "y_ptr"), "*fp32")
+        | {"start_ptr": "*i32", "n_experts": 5, "N": 40, "K": 48}
+        | {"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_K": 32, "EXPERTS": 8},
+    ),
 ]
