@@ -27,7 +27,6 @@ from kernels.moe.route import route, sort_by_expert
 MOST_EXPERTS = 1024
 
 
-# --8<-- [start:combine]
 @triton.jit
 def moe_combine_kernel(part_ptr, y_ptr, n_columns, K: tl.constexpr, BLOCK: tl.constexpr):
     # This program owns BLOCK numbers of one token, and adds up what its K experts made of it, in the order of their logits.
@@ -40,7 +39,6 @@ def moe_combine_kernel(part_ptr, y_ptr, n_columns, K: tl.constexpr, BLOCK: tl.co
     for slot in range(K):
         total += tl.load(part_ptr + (token * K + slot) * n_columns + columns, mask=mask, other=0.0).to(tl.float32)
     tl.store(y_ptr + token * n_columns + columns, total, mask=mask)
-# --8<-- [end:combine]
 
 
 def check_moe_arguments(x, logits, w_gate, w_up, w_down, k, renormalize) -> None:
@@ -76,7 +74,6 @@ def check_moe_arguments(x, logits, w_gate, w_up, w_down, k, renormalize) -> None
         raise ValueError(f"x: expected fewer than 2**31 pairs of a token and an expert, got {n_tokens * k}")
 
 
-# --8<-- [start:forward]
 def moe_forward(x, logits, w_gate, w_up, w_down, k: int, renormalize: bool, plan: MoePlan | None = None) -> torch.Tensor:
     x, logits, w_gate, w_up, w_down = (t.detach().resolve_neg() for t in (x, logits, w_gate, w_up, w_down))
     (n_tokens, width), (n_experts, hidden, _) = x.shape, w_gate.shape
@@ -99,7 +96,6 @@ def combined(parts: torch.Tensor, k: int) -> torch.Tensor:
     block = min(1024, next_power_of_2(y.shape[1]))
     moe_combine_kernel[(y.shape[0] * cdiv(y.shape[1], block),)](parts, y, y.shape[1], K=k, BLOCK=block, num_warps=4)
     return y
-# --8<-- [end:forward]
 
 
 def moe(
@@ -159,7 +155,6 @@ def moe(
         return moe_forward(x, logits, w_gate, w_up, w_down, k, renormalize)
 
 
-# --8<-- [start:reference]
 def moe_reference(
     x: torch.Tensor,
     logits: torch.Tensor,
@@ -183,4 +178,3 @@ def moe_reference(
             part = (gated @ w_down[expert].mT) * weights[tokens, slots, None]
             y.index_add_(0, tokens, part.to(y.dtype))
     return y
-# --8<-- [end:reference]

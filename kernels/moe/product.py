@@ -21,17 +21,14 @@ from kernels.matmul.hopper import descriptor
 from kernels.moe.route import tiles_at_most
 
 
-# --8<-- [start:term]
 @triton.jit
 def grouped_term(a, b, total, UPCAST: tl.constexpr, PRECISION: tl.constexpr):
     """total + a @ b in float32."""
     if UPCAST:
         a, b = a.to(tl.float32), b.to(tl.float32)
     return tl.dot(a, b, total, input_precision=PRECISION)
-# --8<-- [end:term]
 
 
-# --8<-- [start:kernel]
 @triton.jit
 def moe_product_kernel(
     a_ptr,
@@ -123,7 +120,6 @@ def moe_product_kernel(
             places = pairs
         c_ptrs = c_ptr + places.to(tl.int64)[:, None] * N + columns[None, :]  # [BLOCK_M, BLOCK_N]
         tl.store(c_ptrs, total, mask=here[:, None] & (columns < N)[None, :])
-# --8<-- [end:kernel]
 
 
 class Groups(NamedTuple):
@@ -145,7 +141,6 @@ def stacked(b: torch.Tensor) -> torch.Tensor | None:
     return b.as_strided(((experts - 1) * (over // row) + n, k), (row, 1))
 
 
-# --8<-- [start:launch]
 def grouped_product(
     a: torch.Tensor,
     b: torch.Tensor,
@@ -176,4 +171,3 @@ def grouped_product(
     constants |= {"WHOLE_K": k % options["BLOCK_K"] == 0, "UPCAST": INTERPRETED and a.element_size() < 4}
     lists = (groups.pairs, groups.starts, groups.tiles, n_experts)
     moe_product_kernel[grid](a, b, up, c, b_desc, up_desc, weights, *lists, n, k, *strides, **constants, **options)
-# --8<-- [end:launch]

@@ -17,7 +17,6 @@ from kernels.common.sizes import cdiv, next_power_of_2
 AT_ONCE, COUNTING = 2048, 128
 
 
-# --8<-- [start:route]
 @triton.jit
 def moe_route_kernel(
     logits_ptr,
@@ -75,10 +74,8 @@ def moe_route_kernel(
         tl.store(expert_ptr + pairs, who, mask=here & used)
         tl.store(weight_ptr + pairs, share, mask=here & used)
     tl.store(counts_ptr + pid * n_experts + experts, count, mask=experts < n_experts)
-# --8<-- [end:route]
 
 
-# --8<-- [start:sort]
 @triton.jit
 def moe_sort_kernel(
     expert_ptr,
@@ -138,7 +135,6 @@ def moe_sort_kernel(
         mask = listed < tl.minimum(n_listed, n_tiles)
         tl.store(tile_ptr + 2 * listed, expert, mask=mask)
         tl.store(tile_ptr + 2 * listed + 1, before + listed * BLOCK_M, mask=mask)
-# --8<-- [end:sort]
 
 
 def tiles_at_most(n_pairs: int, n_experts: int, block_m: int) -> int:
@@ -155,7 +151,6 @@ def route_shape(n_tokens: int, n_experts: int) -> tuple[int, int, int, int]:
     return cdiv(n_tokens, steps * tokens), steps, tokens, covered
 
 
-# --8<-- [start:launch]
 def route(logits: torch.Tensor, k: int, renormalize: bool = True) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Each token's k experts, int32, and their weights, float32, both of shape (tokens, k); and every program's counts."""
     n_tokens, n_experts = logits.shape
@@ -187,4 +182,3 @@ def sort_by_expert(
     given = (experts, counts, pairs, starts, tiles, n_tokens, n_experts, steps, n_listed)
     moe_sort_kernel[(programs,)](*given, **blocks, num_warps=4)
     return pairs, starts, tiles
-# --8<-- [end:launch]

@@ -120,8 +120,6 @@ LAWS: dict[str, Law] = {
     **laws(WIDE, "scaled_mm precision_scaled epilogue_residual"),
     "ln_linear": Law(a_product, lambda m, n, k: 2 * a_product(m, n, k), is_product=True),
     "ln_linear_norm": Law(lambda m, k, n: 2 * m * k),  # the rows before the product, read and written
-    # Tokens, experts that one has chosen, all experts, how many a token goes through, and the sizes: no k in what must move.
-    "moe": Law(lambda tokens, active, experts, k, width, hidden: 2 * tokens * width + 3 * active * width * hidden),
     "inside_matmul": Law(lambda m, n: 2 * m * n + n * n),
 }
 # Where lengths are drawn at random, the bytes follow from the additions. A bag's numbers are rows of 256, and 8 bytes an index.

@@ -66,11 +66,7 @@ def drawn_case(lot):
             return experts, k, width, hidden, tokens, apart
 
 
-seed = random.SystemRandom().randrange(2**31)
-lot, benchmark, figures = random.Random(seed), Benchmark(), {"seed": seed, "failed": {}, "apart": {}, "largest": {}}
-print("seed:", seed)
-for _ in range(CASES):
-    experts, k, width, hidden, tokens, apart = drawn_case(lot)
+def timed(experts, k, width, hidden, tokens, apart):
     torch.compiler.reset()
     x = torch.randn(tokens, width, device="cuda").bfloat16()
     logits = torch.randn(tokens, experts, device="cuda") + apart * torch.randn(experts, device="cuda")
@@ -78,16 +74,16 @@ for _ in range(CASES):
     w_down = torch.empty(experts, width, hidden, dtype=torch.bfloat16, device="cuda").normal_(std=hidden**-0.5)
     gate, up = w_gate_up.chunk(2, dim=1)
     sizes = torch.bincount(logits.topk(k, dim=1).indices.flatten(), minlength=experts)
-    grouped_compiled = torch.compile(by_grouped, dynamic=False)
+    grouped_compiled, loop_compiled = torch.compile(by_grouped, dynamic=False), torch.compile(moe_reference)
     ways = {
         "blockwise": lambda: moe(x, logits, gate, up, w_down, k),
         "grouped": lambda: by_grouped(x, logits, w_gate_up, w_down, k),
         "compile": lambda: grouped_compiled(x, logits, w_gate_up, w_down, k),
         "eager": lambda: moe_reference(x, logits, gate, up, w_down, k),
+        "loop_compile": lambda: loop_compiled(x, logits, gate, up, w_down, k),
     }
-    if experts <= 16:  # a loop over many takes minutes to compile
-        loop_compiled = torch.compile(moe_reference)
-        ways["loop_compile"] = lambda: loop_compiled(x, logits, gate, up, w_down, k)
+    if experts > 16:  # a loop over many takes minutes to compile
+        del ways["loop_compile"]
     wanted, active = exact(x, logits, w_gate_up, w_down, k), int((sizes > 0).sum())
     shape = f"{tokens}x{active}x{experts}x{k}x{width}x{hidden}"
     ways, failed = sound(ways, wanted, x.dtype)
@@ -95,5 +91,11 @@ for _ in range(CASES):
     figures["apart"][shape], figures["largest"][shape] = apart, int(sizes.max())
     moved = 2 * (2 * tokens * width + 3 * active * width * hidden)
     benchmark.case("moe", "fwd", shape, x.dtype, moved, 6 * tokens * k * width * hidden, ways, wanted)
-    del gate, up, w_gate_up, w_down, ways, wanted
+
+
+seed = random.SystemRandom().randrange(2**31)
+lot, benchmark, figures = random.Random(seed), Benchmark(), {"seed": seed, "failed": {}, "apart": {}, "largest": {}}
+print("seed:", seed)
+for _ in range(CASES):
+    timed(*drawn_case(lot))
 keep(ceilings=benchmark.ceilings, measurements=benchmark.measurements, figures=figures)
