@@ -159,11 +159,12 @@ def grouped_product(
     most = tiles_at_most(groups.pairs.numel(), n_experts, options["BLOCK_M"]) * cdiv(n, options["BLOCK_N"])
     grid = (min(most, options.pop("programs")),)
     b_desc = up_desc = None
-    tall, block = stacked(b) if options.pop("DESCRIPTORS") else None, (options["BLOCK_N"], options["BLOCK_K"])
-    expert_rows = 0
-    if tall is not None and (up is None or up.stride() == b.stride() and stacked(up) is not None):
-        expert_rows, b_desc = b.stride(0) // b.stride(1), descriptor(tall, *block)
-        up_desc = None if up is None else descriptor(stacked(up), *block)
+    expert_rows, block = 0, (options["BLOCK_N"], options["BLOCK_K"])
+    if options.pop("DESCRIPTORS") and (up is None or up.stride() == b.stride()):
+        tall, tall_up = stacked(b), None if up is None else stacked(up)
+        if tall is not None and (up is None or tall_up is not None):
+            expert_rows, b_desc = b.stride(0) // b.stride(1), descriptor(tall, *block)
+            up_desc = None if tall_up is None else descriptor(tall_up, *block)
     # A weight of shape (n, k) is a matrix of k rows and n columns that is stored by columns.
     up_strides = (0, 0, 0) if up is None else (up.stride(0), up.stride(2), up.stride(1))
     strides = (*a.stride(), b.stride(0), b.stride(2), b.stride(1), *up_strides, expert_rows)

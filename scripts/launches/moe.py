@@ -14,7 +14,7 @@ EMULATED = 8192
 
 def routed(label: str, dtype: str, k: int, tokens: int, experts: int, registers: int) -> Specimen:
     """A launch that chooses k of so many experts, for so many tokens at a time."""
-    arguments = {"logits_ptr": f"*{dtype}", "expert_ptr": "*i32", "weight_ptr": "*fp32", "counts_ptr": "*i32"}
+    arguments: dict[str, Any] = {"logits_ptr": f"*{dtype}", "expert_ptr": "*i32", "weight_ptr": "*fp32", "counts_ptr": "*i32"}
     arguments |= {"n_tokens": 4096, "n_experts": experts, "row_stride": experts, "column_stride": 1, "steps": 4}
     blocks = {"K": k, "RENORMALIZE": True, "TOKENS": tokens, "EXPERTS": experts, "SLOTS": 1 << (k - 1).bit_length()}
     return Specimen(ROUTE, f"{label}-{dtype}", registers, 4096, arguments=arguments | blocks, options={"num_warps": 4})
@@ -22,7 +22,7 @@ def routed(label: str, dtype: str, k: int, tokens: int, experts: int, registers:
 
 def sorted_pairs(label: str, k: int, tokens: int, experts: int, registers: int) -> Specimen:
     """A launch that sorts the pairs of so many tokens at a time."""
-    pointers = dict.fromkeys(("expert_ptr", "counts_ptr", "pair_ptr", "start_ptr", "tile_ptr"), "*i32")
+    pointers: dict[str, Any] = dict.fromkeys(("expert_ptr", "counts_ptr", "pair_ptr", "start_ptr", "tile_ptr"), "*i32")
     sizes = {"n_tokens": 4096, "n_experts": experts, "steps": 4, "n_listed": 300}
     at_once = 2048 // experts
     blocks = {"K": k, "BLOCK_M": 64, "TOKENS": tokens, "EXPERTS": experts, "COUNTS": at_once, "TILES": at_once}
@@ -54,7 +54,8 @@ def tall(block_n: int, block_k: int, first: bool) -> dict[str, Any]:
     return {"b_desc": spelled, "up_desc": spelled if first else None} | ({"up_ptr": "*bf16"} if first else {})
 
 
-BF16, FP32 = {"up_ptr": "*bf16"}, {"up_ptr": "*fp32"}
+BF16: dict[str, Any] = {"up_ptr": "*bf16"}
+FP32: dict[str, Any] = {"up_ptr": "*fp32"}
 SPECIMENS = [
     routed("8of128", "bf16", 8, 16, 128, 168),
     routed("2of16", "fp32", 2, 128, 16, 168),
