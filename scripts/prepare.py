@@ -118,7 +118,9 @@ def figures() -> dict[str, Any]:
     found["drawn"] = {}
     found["messages"] = messages.counts()
     found["gallery"] = gallery.counts()
-    found["versions"] = versions.counts(versions.read_all()) | {"timed": len(versions.timed(machine)) > 1}
+    counted = versions.counts(versions.read_all())
+    del counted["steps"]  # a table has them
+    found["versions"] = counted | {"timed": len(versions.timed(machine)) > 1}
     for which in ("cpu", machine):  # what a program kept on the GPU stands before what it kept without one
         for record in records_of(which) if which in machines() else []:
             if "figures" in record:

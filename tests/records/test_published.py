@@ -165,6 +165,17 @@ def leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, 
         yield path, value
 
 
+def expected_versions() -> dict[str, Any]:
+    """How many launches were compiled by each Triton, and for how many the answers differ, from the records' own figures."""
+    made = [record for _, record in records.all_records("cpu") if record["kind"] == "versions"]
+    by = [list(launch["by"].values()) for record in made for launch in record["launches"]]
+    what = ("registers", "spill_bytes", "shared_bytes")
+    other = sum(len({tuple(each.get(figure) for figure in what) for each in ways[:-1]}) > 1 for ways in by)
+    timed = len(list(records.BAKED.glob(f"{PRIMARY}*/versions/timed.json"))) > 1
+    found = {"kernels": len(made), "launches": len(by), "changed": other, "unfused": sum(ways[-1] != ways[-2] for ways in by)}
+    return found | {"timed": timed}
+
+
 def expected_gallery() -> dict[str, Any]:
     """How often each tool noticed a kernel of the gallery, and which tools together notice most, from the records' own words."""
     programs = {path.stem for path in (records.ROOT / "snippets/gallery").glob("*.py")}
@@ -240,6 +251,7 @@ def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
     found |= {("baked", key): value for key, value in json.loads(last).items()}
     found |= {("messages", key): value for key, value in expected_messages().items()}
     found |= {("gallery", *path): value for path, value in leaves(expected_gallery())}
+    found |= {("versions", key): value for key, value in expected_versions().items()}
     lens = records.read(records.record_path("cpu", "lens", "add_kernel"))
     found["lens", "triton"] = lens["environment"]["triton"]
     found |= {("results", *path): value for path, value in leaves(expected_results(raw))}
