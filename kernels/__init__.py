@@ -14,6 +14,7 @@ from kernels.attention.attention_packed import attention_packed
 from kernels.cross_entropy.cross_entropy import cross_entropy
 from kernels.dropout.dropout import dropout
 from kernels.layer_norm_linear import layer_norm_linear
+from kernels.linear_cross_entropy.linear_cross_entropy import linear_cross_entropy
 from kernels.matmul.matmul import matmul
 from kernels.matmul.scaled_matmul import scaled_matmul
 from kernels.moe.moe import moe
@@ -38,6 +39,7 @@ __all__ = [
     "histogram",
     "layer_norm",
     "layer_norm_linear",
+    "linear_cross_entropy",
     "matmul",
     "max",
     "moe",

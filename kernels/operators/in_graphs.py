@@ -7,6 +7,7 @@ from kernels.operators.cross_entropy import cross_entropy_in_graph
 from kernels.operators.dropout import dropout_in_graph
 from kernels.operators.elements import add_in_graph, geglu_in_graph, gelu_in_graph, swiglu_in_graph
 from kernels.operators.moe import moe_in_graph
+from kernels.operators.linear_cross_entropy import linear_cross_entropy_in_graph
 from kernels.operators.products import layer_norm_linear_in_graph, matmul_in_graph, scaled_matmul_in_graph
 from kernels.operators.reductions import histogram_in_graph, max_in_graph, sum_in_graph
 from kernels.operators.rotary_embedding import rotary_embedding_in_graph
@@ -23,6 +24,7 @@ IN_GRAPHS: dict[str, Callable] = {
     "histogram": histogram_in_graph,
     "layer_norm": layer_norm_in_graph,
     "layer_norm_linear": layer_norm_linear_in_graph,
+    "linear_cross_entropy": linear_cross_entropy_in_graph,
     "matmul": matmul_in_graph,
     "max": max_in_graph,
     "moe": moe_in_graph,

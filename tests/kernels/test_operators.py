@@ -78,6 +78,11 @@ CASES = {
         lambda: (leaf(2, 5, 16), leaf(16, seed=1), leaf(16, seed=2), leaf(8, 16, seed=3), leaf(8, seed=4)),
         lambda: (leaf(5, 16), None, None, leaf(8, 16, seed=3)),
     ],
+    "linear_cross_entropy": [
+        lambda: (leaf(6, 8), leaf(9, 8, seed=1), classes(6), leaf(9, seed=2)),
+        lambda: (leaf(2, 3, 8), leaf(9, 8, seed=1), classes(2, 3)),
+        lambda: (leaf(6, 8, dtype=DTYPE), plain(9, 8, dtype=DTYPE, seed=1), classes(6)),
+    ],
     "matmul": [
         lambda: (leaf(17, 24), leaf(24, 9, seed=1)),
         lambda: (leaf(17, 24), leaf(9, 24, seed=1).mT, leaf(9, seed=2), "gelu"),
