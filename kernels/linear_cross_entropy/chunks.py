@@ -11,12 +11,14 @@ from kernels.common.sizes import cdiv, next_power_of_2
 from kernels.cross_entropy.launch import cross_entropy_multiprocessors
 from kernels.linear_cross_entropy.rows import linear_cross_entropy_kernel, linear_cross_entropy_scale_kernel
 
-LEAST_ROWS = 512
 # Rows of a chunk begin at multiples of so many numbers, whatever the number of classes: tensor cores and wide loads need it.
 ALIGNED = 16
 
 
 # --8<-- [start:chunk]
+LEAST_ROWS = 512
+
+
 def linear_cross_entropy_chunk(n_rows: int, hidden: int) -> int:
     """How many rows of logits to hold at a time.
 
@@ -50,7 +52,6 @@ def linear_cross_entropy_scale(gradient, dloss, count=None) -> None:
         linear_cross_entropy_scale_kernel[(programs,)](gradient, dloss, count, n_elements, BLOCK=4096, num_warps=8)
 
 
-# --8<-- [start:pass]
 def linear_cross_entropy_pass(x, weight, target, bias, options, wanted, dloss=None, count=None, with_loss=True) -> tuple:
     """The loss of every row in float32, and the gradients of x, weight and bias that `wanted` says, for the scale of `dloss`.
 
@@ -90,4 +91,3 @@ def linear_cross_entropy_pass(x, weight, target, bias, options, wanted, dloss=No
         if dbias is not None:
             dbias += logits.sum(0, dtype=torch.float32)
     return losses, dx, dweight, None if dbias is None else dbias.to(bias.dtype)
-# --8<-- [end:pass]

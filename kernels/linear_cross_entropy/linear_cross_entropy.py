@@ -97,14 +97,12 @@ class LinearCrossEntropy(torch.autograd.Function):
         return gradients[0], gradients[1], None, gradients[2], None
 
 
-# --8<-- [start:autocast]
 def in_autocast_dtype(x, weight, bias) -> tuple:
     """The tensors as a linear layer under autocast would take them, and the dtype that cross-entropy gives then."""
     if not torch.is_autocast_enabled(x.device.type):
         return x, weight, bias, x.dtype
     dtype = torch.get_autocast_dtype(x.device.type)
     return x.to(dtype), weight.to(dtype), None if bias is None else bias.to(dtype), torch.float32
-# --8<-- [end:autocast]
 
 
 def check_classes_of_rows(x, n_classes: int, target, ignore_index, reduction) -> None:

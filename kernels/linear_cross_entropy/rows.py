@@ -84,7 +84,6 @@ def linear_cross_entropy_kernel(
 # --8<-- [end:kernel]
 
 
-# --8<-- [start:scale]
 @triton.jit
 def linear_cross_entropy_scale_kernel(gradient_ptr, dloss_ptr, count_ptr, n_elements, BLOCK: tl.constexpr):
     # This program owns every num_programs-th block, and leaves them as they are where nothing is to be done.
@@ -99,4 +98,3 @@ def linear_cross_entropy_scale_kernel(gradient_ptr, dloss_ptr, count_ptr, n_elem
         mask = offsets < n_elements
         gradient = tl.load(gradient_ptr + offsets, mask=mask, other=0.0).to(tl.float32)
         tl.store(gradient_ptr + offsets, gradient * factor, mask=mask)
-# --8<-- [end:scale]

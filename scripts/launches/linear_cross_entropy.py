@@ -12,9 +12,9 @@ OPTIONS = {"ignore_index": -100, "smoothing": 0.0}
 def rows(label: str, registers: int, dtype: str, n_classes: int, spills: int = 0, **others) -> Specimen:
     """As `linear_cross_entropy_launch` launches it: rows begin at multiples of sixteen numbers."""
     block = min(4096, max(16, 1 << (n_classes - 1).bit_length()))
-    arguments: dict[str, Any] = {"logits_ptr": f"*{dtype}", "target_ptr": "*i64", "dloss_ptr": None, "count_ptr": "*i64", "loss_ptr": "*fp32"}
-    arguments |= {"row_stride": -(-n_classes // 16) * 16, "dloss_stride": 0, "n_classes": n_classes, **OPTIONS}
-    arguments |= {"SMOOTHED": False, "GRADIENT": True, "BLOCK": block} | others
+    arguments: dict[str, Any] = {"logits_ptr": f"*{dtype}", "target_ptr": "*i64", "dloss_ptr": None, "count_ptr": "*i64"}
+    arguments |= {"loss_ptr": "*fp32", "row_stride": -(-n_classes // 16) * 16, "dloss_stride": 0, "n_classes": n_classes}
+    arguments |= {"SMOOTHED": False, "GRADIENT": True, "BLOCK": block} | OPTIONS | others
     name = f"{label}{n_classes}-{dtype}"
     return Specimen(ROWS, name, registers, 256, spills, arguments=arguments, options={"num_warps": 8 if block == 4096 else 4})
 
