@@ -18,6 +18,7 @@ from kernels.linear_cross_entropy.linear_cross_entropy import linear_cross_entro
 from kernels.matmul.matmul import matmul
 from kernels.matmul.scaled_matmul import scaled_matmul
 from kernels.moe.moe import moe
+from kernels.norm.add_rms_norm import add_rms_norm
 from kernels.norm.layer_norm import layer_norm
 from kernels.norm.rms_norm import rms_norm
 from kernels.operators.in_graphs import IN_GRAPHS
@@ -30,6 +31,7 @@ from kernels.softmax.softmax import softmax
 
 __all__ = [
     "add",
+    "add_rms_norm",
     "attention",
     "attention_packed",
     "cross_entropy",

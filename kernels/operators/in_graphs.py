@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from kernels.operators.add_rms_norm import add_rms_norm_in_graph
 from kernels.operators.attention import attention_in_graph, attention_packed_in_graph
 from kernels.operators.cross_entropy import cross_entropy_in_graph
 from kernels.operators.dropout import dropout_in_graph
@@ -15,6 +16,7 @@ from kernels.operators.rows import layer_norm_in_graph, rms_norm_in_graph, softm
 
 IN_GRAPHS: dict[str, Callable] = {
     "add": add_in_graph,
+    "add_rms_norm": add_rms_norm_in_graph,
     "attention": attention_in_graph,
     "attention_packed": attention_packed_in_graph,
     "cross_entropy": cross_entropy_in_graph,

@@ -46,6 +46,10 @@ CASES = {
         lambda: (leaf(4, 1, dtype=DTYPE), leaf(6, seed=1)),
         lambda: (leaf(6, 5).mT, leaf(6, 5, seed=1).mT),
     ],
+    "add_rms_norm": [
+        lambda: (leaf(5, 20), leaf(5, 20, seed=1), leaf(20, seed=2)),
+        lambda: (leaf(2, 3, 20), plain(2, 3, 20, seed=1), None, 1e-6),
+    ],
     "attention": [
         lambda: (leaf(1, 2, 5, 16), leaf(1, 2, 5, 16, seed=1), leaf(1, 2, 5, 16, seed=2), True),
         lambda: (leaf(5, 1, 2, 16, dtype=DTYPE).permute(1, 2, 0, 3), *(leaf(1, 1, 7, 16, dtype=DTYPE, seed=s) for s in (1, 2)),
