@@ -1,6 +1,7 @@
 """The one way in which a test may be skipped: it needs hardware, or files, that this machine does not have and cannot have."""
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -33,3 +34,8 @@ def need_runtime(what: str) -> Path:
         if os.environ.get("CI"):
             pytest.fail(f"the runtime could not be built: {error}", pytrace=False)
         pytest.skip(f"needs: {what}")
+
+
+def needs_package(what: str) -> pytest.MarkDecorator:
+    """Skip a test where `package NAME` is absent, which the project does not install. Each stands in tests/skips.txt, too."""
+    return pytest.mark.skipif(find_spec(what.removeprefix("package ")) is None, reason=f"needs: {what}")

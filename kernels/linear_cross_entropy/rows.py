@@ -78,6 +78,7 @@ def linear_cross_entropy_kernel(
         for start in range(0, row_stride, BLOCK):
             columns = start + tl.arange(0, BLOCK)  # [BLOCK]
             x = tl.load(x_ptr + columns, mask=columns < n_read, other=0.0).to(tl.float32)  # [BLOCK]
+            x = tl.where(columns < n_classes, x, -float("inf"))
             dx = tl.exp2((x - base) * LOG2_OF_E) * factor - elsewhere  # [BLOCK]
             dx = tl.where(columns == target, dx - on_target, dx)
             tl.store(x_ptr + columns, tl.where(counts, dx, 0.0), mask=columns < row_stride)
