@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from kernels.operators.public import PUBLIC
+from kernels.operators.public import public_linear_cross_entropy, public_rms_norm, public_rotary_embedding, public_swiglu
 
 ROTATION = "apply_rotary_pos_emb"
 
@@ -48,14 +48,14 @@ class LlamaPatch:
 
 def norm_of(module: torch.nn.Module) -> Callable:
     def forward(hidden_states: torch.Tensor) -> torch.Tensor:
-        return PUBLIC["rms_norm"](hidden_states, module.weight, module.variance_epsilon)
+        return public_rms_norm(hidden_states, module.weight, module.variance_epsilon)
 
     return forward
 
 
 def mlp_of(module: Any) -> Callable:
     def forward(x: torch.Tensor) -> torch.Tensor:
-        return module.down_proj(PUBLIC["swiglu"](module.gate_proj(x), module.up_proj(x)))
+        return module.down_proj(public_swiglu(module.gate_proj(x), module.up_proj(x)))
 
     return forward
 
@@ -65,7 +65,7 @@ def rotation_of(original: Callable) -> Callable:
         whole = cos.shape[-1] == q.shape[-1] and cos.ndim in (2, 3)  # some relatives turn a part of each head
         if arguments or options or not whole:
             return original(q, k, cos, sin, *arguments, **options)
-        return PUBLIC["rotary_embedding"](q, k, cos, sin)
+        return public_rotary_embedding(q, k, cos, sin)
 
     return apply_rotary_pos_emb
 
@@ -98,7 +98,7 @@ def loss_of(model: Any) -> Callable:
         # A loss in bfloat16 would have three digits. Autocast says that it is to be in float32.
         half = hidden.dtype != torch.float32 and not torch.is_autocast_enabled(hidden.device.type)
         with torch.autocast(hidden.device.type, dtype=hidden.dtype) if half else nullcontext():
-            loss = PUBLIC["linear_cross_entropy"](
+            loss = public_linear_cross_entropy(
                 *(hidden, head.weight, shift_labels.to(hidden.device), head.bias),
                 reduction="mean" if num_items_in_batch is None else "sum",
             )

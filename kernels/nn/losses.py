@@ -2,7 +2,7 @@
 
 import torch
 
-from kernels.operators.public import PUBLIC
+from kernels.operators.public import public_cross_entropy, public_linear_cross_entropy
 
 
 class CrossEntropyLoss(torch.nn.CrossEntropyLoss):
@@ -28,7 +28,7 @@ class CrossEntropyLoss(torch.nn.CrossEntropyLoss):
         super().__init__(weight, size_average, ignore_index, reduce, reduction, label_smoothing)
 
     def forward(self, logits: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        return PUBLIC["cross_entropy"](logits, target, self.ignore_index, self.reduction)
+        return public_cross_entropy(logits, target, self.ignore_index, self.reduction)
 
 
 class LinearCrossEntropyLoss(torch.nn.Linear):
@@ -65,7 +65,7 @@ class LinearCrossEntropyLoss(torch.nn.Linear):
 
     def forward(self, x: torch.Tensor, target: torch.Tensor) -> torch.Tensor:  # type: ignore[override]
         given = (x, self.weight, target, self.bias)
-        return PUBLIC["linear_cross_entropy"](*given, **self.options, chunk_rows=self.chunk_rows)
+        return public_linear_cross_entropy(*given, **self.options, chunk_rows=self.chunk_rows)
 
     def logits(self, x: torch.Tensor) -> torch.Tensor:
         """The layer's outputs, for whoever needs them after all."""

@@ -2,7 +2,7 @@
 
 import torch
 
-from kernels.operators.public import PUBLIC
+from kernels.operators.public import public_layer_norm, public_rms_norm
 
 
 def flat_row(parameter: torch.Tensor | None) -> torch.Tensor | None:
@@ -14,9 +14,9 @@ class LayerNorm(torch.nn.LayerNorm):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if len(self.normalized_shape) == 1:
-            return PUBLIC["layer_norm"](x, self.weight, self.bias, self.eps)
+            return public_layer_norm(x, self.weight, self.bias, self.eps)
         rows = x.flatten(-len(self.normalized_shape))
-        return PUBLIC["layer_norm"](rows, flat_row(self.weight), flat_row(self.bias), self.eps).view(x.shape)
+        return public_layer_norm(rows, flat_row(self.weight), flat_row(self.bias), self.eps).view(x.shape)
 
 
 class RMSNorm(torch.nn.RMSNorm):
@@ -24,6 +24,6 @@ class RMSNorm(torch.nn.RMSNorm):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         if len(self.normalized_shape) == 1:
-            return PUBLIC["rms_norm"](x, self.weight, self.eps)
+            return public_rms_norm(x, self.weight, self.eps)
         rows = x.flatten(-len(self.normalized_shape))
-        return PUBLIC["rms_norm"](rows, flat_row(self.weight), self.eps).view(x.shape)
+        return public_rms_norm(rows, flat_row(self.weight), self.eps).view(x.shape)

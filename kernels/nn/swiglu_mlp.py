@@ -2,7 +2,7 @@
 
 import torch
 
-from kernels.operators.public import PUBLIC
+from kernels.operators.public import public_swiglu
 
 
 class SwiGLU(torch.nn.Module):
@@ -33,4 +33,4 @@ class SwiGLU(torch.nn.Module):
         self.down_proj = torch.nn.Linear(hidden_features, out_features, bias, device, dtype)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.down_proj(PUBLIC["swiglu"](self.gate_proj(x), self.up_proj(x)))
+        return self.down_proj(public_swiglu(self.gate_proj(x), self.up_proj(x)))
