@@ -3,7 +3,7 @@ import os
 
 import torch
 
-if not torch.cuda.is_available():
+if __name__ == "__main__" and not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
 
 # --8<-- [start:imports]
