@@ -1,10 +1,4 @@
 """A small Llama whose operations can be exchanged: PyTorch's own, or the library's."""
-import os
-
-import torch
-
-if __name__ == "__main__" and not torch.cuda.is_available():
-    os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
 
 # --8<-- [start:imports]
 from collections.abc import Callable
