@@ -1,10 +1,19 @@
 """A small Llama whose operations can be exchanged: PyTorch's own, or the library's."""
 
+import os
+
+# --8<-- [start:torch]
+import torch
+# --8<-- [end:torch]
+
+if __name__ == "__main__" and not torch.cuda.is_available():
+    os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
+    print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
+
 # --8<-- [start:imports]
 from collections.abc import Callable
 from typing import NamedTuple
 
-import torch
 import torch.nn.functional as F
 from torch import nn
 
