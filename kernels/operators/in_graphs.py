@@ -7,8 +7,8 @@ from kernels.operators.attention import attention_in_graph, attention_packed_in_
 from kernels.operators.cross_entropy import cross_entropy_in_graph
 from kernels.operators.dropout import dropout_in_graph
 from kernels.operators.elements import add_in_graph, geglu_in_graph, gelu_in_graph, swiglu_in_graph
-from kernels.operators.moe import moe_in_graph
 from kernels.operators.linear_cross_entropy import linear_cross_entropy_in_graph
+from kernels.operators.moe import moe_in_graph
 from kernels.operators.products import layer_norm_linear_in_graph, matmul_in_graph, scaled_matmul_in_graph
 from kernels.operators.reductions import histogram_in_graph, max_in_graph, sum_in_graph
 from kernels.operators.rotary_embedding import rotary_embedding_in_graph
