@@ -1,18 +1,13 @@
 """PyTorch's own samples of a function's arguments, given to a function of ours: what passed, what was refused, what failed."""
 
 # --8<-- [start:samples]
+import importlib.util
 import sys
 import types
 import unittest
 from collections import Counter
 
 import torch
-
-try:
-    import expecttest  # what PyTorch's tests ask for; its samples do not need it
-except ImportError:
-    sys.modules["expecttest"] = types.SimpleNamespace(TestCase=unittest.TestCase)
-from torch.testing._internal.common_methods_invocations import op_db
 
 TOLERANCES = {torch.float32: (1e-5, 1e-5), torch.float16: (4e-3, 4e-3), torch.bfloat16: (3e-2, 3e-2)}
 ON_GPU = torch.cuda.is_available()
@@ -75,9 +70,18 @@ def verdict(ours, theirs, call):
 
 
 # --8<-- [start:ask]
+def operations():
+    """PyTorch's list of operations. The module with its tests asks for a package that the samples have no need of."""
+    if "expecttest" not in sys.modules and importlib.util.find_spec("expecttest") is None:
+        sys.modules["expecttest"] = types.SimpleNamespace(TestCase=unittest.TestCase)
+    from torch.testing._internal.common_methods_invocations import op_db
+
+    return op_db
+
+
 def ask(title, ours, name, variant="", adapt=None):
     """Print what came of all samples of PyTorch's function `name`; return how many failed."""
-    (operation,) = [one for one in op_db if (one.name, one.variant_test_name) == (name, variant)]
+    (operation,) = [one for one in operations() if (one.name, one.variant_test_name) == (name, variant)]
     counts, reasons = Counter(), Counter()
     for dtype in TYPES:
         for sample in operation.sample_inputs(DEVICE, dtype, requires_grad=operation.supports_autograd):
