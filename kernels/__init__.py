@@ -19,6 +19,7 @@ from kernels.matmul.matmul import matmul
 from kernels.matmul.scaled_matmul import scaled_matmul
 from kernels.moe.moe import moe
 from kernels.norm.add_rms_norm import add_rms_norm
+from kernels.norm.group_norm import group_norm
 from kernels.norm.layer_norm import layer_norm
 from kernels.norm.rms_norm import rms_norm
 from kernels.operators.in_graphs import IN_GRAPHS
@@ -38,6 +39,7 @@ __all__ = [
     "dropout",
     "geglu",
     "gelu",
+    "group_norm",
     "histogram",
     "layer_norm",
     "layer_norm_linear",

@@ -1,8 +1,8 @@
-"""Layer norm and RMS norm as modules."""
+"""Layer norm, RMS norm and group norm as modules."""
 
 import torch
 
-from kernels.operators.public import public_layer_norm, public_rms_norm
+from kernels.operators.public import public_group_norm, public_layer_norm, public_rms_norm
 
 
 def flat_row(parameter: torch.Tensor | None) -> torch.Tensor | None:
@@ -27,3 +27,10 @@ class RMSNorm(torch.nn.RMSNorm):
             return public_rms_norm(x, self.weight, self.eps)
         rows = x.flatten(-len(self.normalized_shape))
         return public_rms_norm(rows, flat_row(self.weight), self.eps).view(x.shape)
+
+
+class GroupNorm(torch.nn.GroupNorm):
+    """`torch.nn.GroupNorm`, computed by `kernels.group_norm`: its arguments, parameters and saved weights."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return public_group_norm(x, self.num_groups, self.weight, self.bias, self.eps)

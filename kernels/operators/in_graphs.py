@@ -7,6 +7,7 @@ from kernels.operators.attention import attention_in_graph, attention_packed_in_
 from kernels.operators.cross_entropy import cross_entropy_in_graph
 from kernels.operators.dropout import dropout_in_graph
 from kernels.operators.elements import add_in_graph, geglu_in_graph, gelu_in_graph, swiglu_in_graph
+from kernels.operators.group_norm import group_norm_in_graph
 from kernels.operators.linear_cross_entropy import linear_cross_entropy_in_graph
 from kernels.operators.moe import moe_in_graph
 from kernels.operators.products import layer_norm_linear_in_graph, matmul_in_graph, scaled_matmul_in_graph
@@ -23,6 +24,7 @@ IN_GRAPHS: dict[str, Callable] = {
     "dropout": dropout_in_graph,
     "geglu": geglu_in_graph,
     "gelu": gelu_in_graph,
+    "group_norm": group_norm_in_graph,
     "histogram": histogram_in_graph,
     "layer_norm": layer_norm_in_graph,
     "layer_norm_linear": layer_norm_linear_in_graph,

@@ -1,4 +1,4 @@
-"""A compiled kernel that is not whole, as a full disk leaves it in the cache."""
+"""A compiled kernel whose place on the disk was taken and never written, as a machine that lost its power leaves it."""
 # needs: cuda
 import sys
 
@@ -29,7 +29,7 @@ double_kernel[(1,)](torch.rand(128, device="cuda"), torch.empty(128, device="cud
 cache = tempfile.mkdtemp()
 first = error_of_program(program, TRITON_CACHE_DIR=cache)
 for image in Path(cache).rglob("*.cubin"):
-    image.write_bytes(image.read_bytes()[:64])  # the mistake
+    image.write_bytes(bytes(image.stat().st_size))  # the mistake: zeros, where a kernel was to be
 said = error_of_program(program, TRITON_CACHE_DIR=cache)
 # --8<-- [end:wrong]
 print(said)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from kernels.nn import CrossEntropyLoss, LayerNorm, LinearCrossEntropyLoss, RMSNorm, SwiGLU
+from kernels.nn import CrossEntropyLoss, GroupNorm, LayerNorm, LinearCrossEntropyLoss, RMSNorm, SwiGLU
 from tests.kernels.numerics import random
 
 PAIRS = [
@@ -11,6 +11,7 @@ PAIRS = [
     (LayerNorm, torch.nn.LayerNorm, ([3, 24],), {"eps": 1e-3}),
     (LayerNorm, torch.nn.LayerNorm, (24,), {"bias": False}),
     (LayerNorm, torch.nn.LayerNorm, ([3, 24],), {"elementwise_affine": False}),
+    (GroupNorm, torch.nn.GroupNorm, (1, 3), {}),
     (RMSNorm, torch.nn.RMSNorm, (24,), {}),
     (RMSNorm, torch.nn.RMSNorm, ([3, 24],), {"eps": 1e-3}),
     (RMSNorm, torch.nn.RMSNorm, (24,), {"elementwise_affine": False}),

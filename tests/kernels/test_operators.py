@@ -72,6 +72,11 @@ CASES = {
         lambda: (leaf(4, 33, dtype=DTYPE), leaf(33, dtype=DTYPE, seed=1), "tanh"),
         lambda: (leaf(6, 5).mT[:, 1:],),
     ],
+    "group_norm": [
+        lambda: (leaf(2, 6, 5, 3), 3, leaf(6, seed=1), leaf(6, seed=2)),
+        lambda: (leaf(2, 4, 7, dtype=DTYPE), 1, leaf(4, seed=1), None, 1e-3),
+        lambda: (plain(3, 8), 4),
+    ],
     "histogram": [lambda: (plain(300), 10), lambda: (plain(30, 10), 700, -2.0, 2.0), lambda: (classes(90), 5)],
     "layer_norm": [
         lambda: (leaf(5, 20), leaf(20, seed=1), leaf(20, seed=2)),
@@ -85,6 +90,7 @@ CASES = {
     "linear_cross_entropy": [
         lambda: (leaf(6, 8), leaf(9, 8, seed=1), classes(6), leaf(9, seed=2)),
         lambda: (leaf(2, 3, 8), leaf(9, 8, seed=1), classes(2, 3)),
+        lambda: (leaf(6, 8), leaf(9, 8, seed=1), classes(12)[::2]),
         lambda: (leaf(6, 8, dtype=DTYPE), plain(9, 8, dtype=DTYPE, seed=1), classes(6)),
     ],
     "matmul": [
