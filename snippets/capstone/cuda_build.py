@@ -53,7 +53,11 @@ def call(text, *arguments):
     ]
     status = library.launch(*given, ctypes.c_void_p(stream))
     if status:
-        raise RuntimeError(f"the launch ends with CUDA's error {status}")
+        said = f"CUDA's error {status}"
+        if where()[0] == "cpu":  # where there are words
+            library.cuda_said.restype = ctypes.c_char_p
+            said = library.cuda_said().decode()
+        raise RuntimeError(f"the launch ends with {said}")
 
 
 if __name__ == "__main__":

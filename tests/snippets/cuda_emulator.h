@@ -2,7 +2,8 @@
 //
 // Every thread of a block is a coroutine. Those of a warp wait for each other at its collective instructions, those of a
 // block at its barrier. An asynchronous copy arrives as late as it may, when it is waited for, and until then its place
-// holds NaN: what reads too early, or overwrites too early, comes out as NaN. Bad addresses end the program.
+// holds NaN: what reads too early, or overwrites too early, comes out as NaN. Bad addresses end the program. A launch whose
+// threads wait for others that never come is given up: cudaGetLastError has a status of it, and cuda_said() has words.
 #pragma once
 #include <ucontext.h>
 
@@ -23,7 +24,8 @@
 
 using cudaError_t = int;
 using cudaStream_t = void*;
-constexpr int cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaFuncAttributeMaxDynamicSharedMemorySize = 8;
+constexpr int cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorLaunchFailure = 719;
+constexpr int cudaFuncAttributeMaxDynamicSharedMemorySize = 8;
 constexpr int SHARED_LIMIT = 232448;  // bytes a block may have, sm_90
 
 struct __nv_bfloat16 {
@@ -92,7 +94,8 @@ static Meeting block;
 static ucontext_t scheduler;
 static const std::function<void()>* body;
 static uint32_t shared_bytes;
-static long conflicts = 0;
+static long conflicts = 0, arrivals = 0;
+static char given_up[200];  // what is wrong with a launch that was given up
 static std::vector<std::pair<const char*, const char*>> readable;
 
 inline void pass() { swapcontext(&threads[threadIdx.x].context, &scheduler); }
@@ -101,6 +104,7 @@ inline void pass() { swapcontext(&threads[threadIdx.x].context, &scheduler); }
 template <class Work>
 void meet(Meeting& here, int all, Work work) {
   const int turn = here.turn, me = threadIdx.x;
+  ++arrivals;
   if (++here.arrived == all) {
     work();
     here.arrived = 0;
@@ -121,6 +125,19 @@ static void enter() {
   pass();
 }
 
+// Says who waits. A warp's exchange comes first: threads at the barrier may wait for that warp.
+inline void give_up() {
+  const char* never = "which the others never reach";
+  for (size_t i = 0; i < warps.size(); ++i)
+    if (warps[i].arrived) {
+      const char* words = "block %d, warp %d: %d of 32 threads wait at an exchange between the threads of a warp, %s";
+      std::snprintf(given_up, sizeof given_up, words, blockIdx.x, int(i), warps[i].arrived, never);
+      return;
+    }
+  const char* words = "block %d: %d of %d threads wait at a barrier, %s";
+  std::snprintf(given_up, sizeof given_up, words, blockIdx.x, block.arrived, int(threads.size()), never);
+}
+
 inline void run_block(int number) {
   const size_t count = threads.size();
   blockIdx.x = number;
@@ -137,12 +154,15 @@ inline void run_block(int number) {
     makecontext(&thread.context, enter, 0);
   }
   for (size_t ended = 0; ended < count;) {
+    const size_t ended_before = ended;
+    const long arrivals_before = arrivals;
     ended = 0;
     for (size_t i = 0; i < count; ++i) {
       threadIdx.x = int(i);
       if (!threads[i].ended) swapcontext(&scheduler, &threads[i].context);
       ended += threads[i].ended;
     }
+    if (ended == ended_before && arrivals == arrivals_before) return give_up();  // nobody advanced
   }
 }
 
@@ -152,13 +172,20 @@ inline void emulated_launch(int64_t blocks, int count, uint32_t bytes, const std
   threads = std::vector<Thread>(count);
   warps = std::vector<Meeting>(count / 32);
   lanes = std::vector<Lane>(count);
-  for (int64_t number = 0; number < blocks; ++number) run_block(int(number));
+  block = {};
+  for (int64_t number = 0; number < blocks && !*given_up; ++number) run_block(int(number));
 }
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel, int, int bytes) {
   return bytes > SHARED_LIMIT ? cudaErrorInvalidValue : cudaSuccess;
 }
-inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+inline cudaError_t cudaGetLastError() { return *given_up ? cudaErrorLaunchFailure : cudaSuccess; }
+extern "C" const char* cuda_said() {  // the words, once: the next launch begins anew
+  static char words[sizeof given_up];
+  std::memcpy(words, given_up, sizeof words);
+  *given_up = 0;
+  return words;
+}
 
 // Instructions
 

@@ -57,5 +57,6 @@ inline void __pipeline_wait_prior(size_t newest) {
 inline void threads_launch(int64_t blocks, int count, uint32_t bytes, const std::function<void()>& kernel) {
   gridDim.x = int(blocks), blockDim.x = count;
   for (auto& groups : late_groups) groups.clear();
+  for (auto& copies : open_copies) copies.clear();
   emulated_launch(blocks, count, bytes, kernel);
 }
