@@ -60,14 +60,15 @@ def part(name: str, folder: str) -> str:
 def skeleton(text: str, file: str) -> str:
     """A part without the learner's lines. What stands in their place ends the compilation or the call with words."""
     made: list[str] = []
-    taught = " and ".join(f"{page}/" for page in TAUGHT.get(Path(file).stem, []))
+    pages = TAUGHT.get(Path(file).stem, [])
+    taught = f"on the site's page{'s' * (len(pages) > 1)} {' and '.join(pages)}"
     in_kernel = leaving = False
     for line in text.splitlines():
         if re.match(r" *(?:@|class |def )", line):
             in_kernel = "triton.jit" in line or (in_kernel and line.startswith("def "))
         if found := FIRST.match(line):
             indent, comment, word = found.groups()
-            said = json.dumps(f"{file} waits for your lines: {word} (see {taught})")
+            said = json.dumps(f"{file} waits for your lines: {word} ({taught}). Replace this line by yours.")
             errors = {"//": f"#error {said}", "#": f"{indent}raise NotImplementedError({said})"}
             made += [line, f"{indent}tl.static_assert(False, {said})" if in_kernel else errors[comment]]
             leaving = True

@@ -131,6 +131,24 @@ MISTAKES = {
         ("KERNEL_LOG.md", "Expected: ", "Hoped: "),
     ],
 }
+F32 = ".to(tl.float32)"
+# Mistakes that could pass or hang: the part, what is right and what is wrong there, the part's tests, and what they say.
+SUBTLE = {
+    "a step of one block": (ADD, "int64_t(gridDim.x) * blockDim.x;", "blockDim.x;", "test_2_add.py", "by one thread alone"),
+    "one element too many": (ADD, "i < n;", "i <= n;", "test_2_add.py", "behind the 255 elements: "),
+    "one term too many": (REDUCE, "i < n;", "i <= n;", "test_3_reduce.py", "n=1, blocks=1: sum nan, PyTorch's "),
+    "rms in float16": (RMS, f"{F32}\n    rstd", "\n    rstd", "test_7_rms_norm.py", "not close"),
+    "mean in float16": (LAYER, f"{F32}\n    mean", "\n    mean", "test_6_layer_norm.py", "not close"),
+    "a gradient": (RMS, "dweight += dy * normal", "dweight += g * normal", "test_7_rms_norm.py", "dweight: "),
+    "a barrier in a branch": (
+        *(REDUCE, "  __syncthreads();", "  if (threadIdx.x < 32) __syncthreads();", "test_3_reduce.py"),
+        "block 0: 32 of 256 threads wait at a barrier, which the others never reach",
+    ),
+    "an exchange in a branch": (
+        *(REDUCE, "if (threadIdx.x < 32)", "if (threadIdx.x < WARPS)", "test_3_reduce.py"),
+        "block 0, warp 0: 8 of 32 threads wait at an exchange between the threads of a warp, which the others never reach",
+    ),
+}
 
 
 @pytest.mark.parametrize("mistakes", MISTAKES.values(), ids=MISTAKES)
@@ -140,6 +158,16 @@ def test_a_mistake_in_a_part_is_noticed_by_its_own_tests(tmp_path, finished_text
         assert right in finished_text[part], part
         (folder / part).write_text(finished_text[part].replace(right, wrong), encoding="utf-8")
     assert outcomes(said_by_tests(folder), "FAILED") == set(TESTS)
+
+
+@pytest.mark.parametrize("part, right, wrong, test, word", SUBTLE.values(), ids=SUBTLE)
+def test_a_subtle_mistake_fails_in_words_and_the_run_goes_on(tmp_path, finished_text, part, right, wrong, test, word):
+    folder = unpacked("finished", tmp_path)
+    assert finished_text[part].count(right) == 1
+    (folder / part).write_text(finished_text[part].replace(right, wrong), encoding="utf-8")
+    said = said_by_tests(folder, f"tests/{test}")
+    assert test in outcomes(said, "FAILED") and word in said, said[-3000:]
+    assert re.search(r"^=+ \d+ failed.* in ", said, re.MULTILINE), said[-3000:]
 
 
 @pytest.mark.parametrize("name", LIBRARY)

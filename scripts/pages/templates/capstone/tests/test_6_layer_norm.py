@@ -1,4 +1,4 @@
-"""Part 6: the output and three gradients."""
+"""Part 6: the output and three gradients, and the output in half precision."""
 
 import pytest
 import torch
@@ -17,8 +17,18 @@ def test_it_and_its_gradients_are_pytorch_s(device, rows, columns):
     y, expected = layer_norm(*leaves), F.layer_norm(leaves[0], (columns,), *leaves[1:])
     torch.testing.assert_close(y, expected, rtol=1e-4, atol=1e-4)
     dy = torch.randn_like(y)
-    for found, right in zip(torch.autograd.grad(y, leaves, dy), torch.autograd.grad(expected, leaves, dy), strict=True):
-        torch.testing.assert_close(found, right, rtol=1e-3, atol=1e-3)
+    gradients = torch.autograd.grad(y, leaves, dy), torch.autograd.grad(expected, leaves, dy)
+    for name, found, right in zip(("dx", "dweight", "dbias"), *gradients, strict=True):
+        torch.testing.assert_close(found, right, rtol=1e-3, atol=1e-3, msg=f"{name}: {{}}".format)
+
+
+def test_half_precision_is_computed_in_float32(device):
+    """The sums and the squares of these numbers are too large for float16."""
+    x, weight, bias = (torch.randn(shape, device=device).half() for shape in ((20, 1000), 1000, 1000))
+    x = 200 * x + 100
+    found = layer_norm(x, weight, bias)
+    expected = F.layer_norm(x.float(), (1000,), weight.float(), bias.float()).half()
+    torch.testing.assert_close(found, expected, rtol=1e-2, atol=1e-2)
 
 
 @pytest.mark.parametrize("columns", [1024, 4096, 8192])

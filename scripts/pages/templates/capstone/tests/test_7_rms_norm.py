@@ -1,4 +1,4 @@
-"""Part 7: the output and two gradients."""
+"""Part 7: the output and two gradients, and the output in half precision."""
 
 import pytest
 import torch
@@ -12,8 +12,18 @@ def test_it_and_its_gradients_are_pytorch_s(device, rows, columns):
     y, expected = rms_norm(*leaves), F.rms_norm(leaves[0], (columns,), leaves[1], 1e-6)
     torch.testing.assert_close(y, expected, rtol=1e-4, atol=1e-4)
     dy = torch.randn_like(y)
-    for found, right in zip(torch.autograd.grad(y, leaves, dy), torch.autograd.grad(expected, leaves, dy), strict=True):
-        torch.testing.assert_close(found, right, rtol=1e-3, atol=1e-3)
+    gradients = torch.autograd.grad(y, leaves, dy), torch.autograd.grad(expected, leaves, dy)
+    for name, found, right in zip(("dx", "dweight"), *gradients, strict=True):
+        torch.testing.assert_close(found, right, rtol=1e-3, atol=1e-3, msg=f"{name}: {{}}".format)
+
+
+def test_half_precision_is_computed_in_float32(device):
+    """The squares of these numbers are too large for float16."""
+    x, weight = (torch.randn(shape, device=device).half() for shape in ((20, 1000), 1000))
+    x = 200 * x
+    found = rms_norm(x, weight)
+    expected = F.rms_norm(x.float(), (1000,), weight.float(), 1e-6).half()
+    torch.testing.assert_close(found, expected, rtol=1e-2, atol=1e-2)
 
 
 @pytest.mark.parametrize("columns", [1024, 4096, 8192])
