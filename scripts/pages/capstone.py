@@ -52,8 +52,6 @@ def part(name: str, folder: str) -> str:
     first = None if folder else SIBLING.search(text)
     if first:  # a file at the top imports from a folder
         text = text[: first.start()] + BESIDE + text[first.start() :]
-    if text.count("\nimport torch\n") > 1:  # once more where the page shows the imports
-        text = text.replace("\nimport torch\nimport triton\n", "\nimport triton\n")
     return SIBLING.sub(r"from \1 import", text)
 
 

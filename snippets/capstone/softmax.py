@@ -1,14 +1,15 @@
 """Softmax of every row in one pass over memory, with its gradient. One program has one row."""
 import os
 
+# --8<-- [start:torch]
 import torch
+# --8<-- [end:torch]
 
 if __name__ == "__main__" and not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernels on the CPU.")
 
 # --8<-- [start:imports]
-import torch
 import triton
 import triton.language as tl
 # --8<-- [end:imports]
