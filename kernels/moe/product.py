@@ -35,6 +35,7 @@ def moe_product_kernel(
     b_ptr,
     up_ptr,
     c_ptr,
+    a_desc,
     b_desc,
     up_desc,
     weight_ptr,
@@ -70,7 +71,8 @@ def moe_product_kernel(
     for tile in range(tl.program_id(0).to(tl.int64), n_tiles, tl.num_programs(0)):
         row_tile, column_tile = matmul_tile(tile, n_row_tiles * BLOCK_M, N, BLOCK_M, BLOCK_N, GROUP_M)
         expert = tl.load(tile_ptr + 2 * row_tile)
-        places = tl.load(tile_ptr + 2 * row_tile + 1) + tl.arange(0, BLOCK_M)  # [BLOCK_M]
+        first = tl.load(tile_ptr + 2 * row_tile + 1)
+        places = first + tl.arange(0, BLOCK_M)  # [BLOCK_M]
         here = places < tl.load(start_ptr + expert + 1)
         rows = places
         if GATHER or SCATTER:
@@ -96,8 +98,11 @@ def moe_product_kernel(
             if not WHOLE_K:
                 left = inner < K - k  # [BLOCK_K]
                 a_mask, b_mask = a_mask & left[None, :], b_mask & left[:, None]
-            a = tl.load(a_ptrs, mask=a_mask, other=0.0)
-            a_ptrs += a_step
+            if a_desc is not None:
+                a = a_desc.load([first, k])  # with rows of the next expert, whose products are not stored
+            else:
+                a = tl.load(a_ptrs, mask=a_mask, other=0.0)
+                a_ptrs += a_step
             if b_desc is not None:
                 # The weights of all experts as one tall matrix; what is loaded of the next expert's is not stored.
                 b = b_desc.load([expert * expert_rows + column, k]).T  # [BLOCK_K, BLOCK_N]
@@ -158,9 +163,12 @@ def grouped_product(
     n_experts, n, k = b.shape
     most = tiles_at_most(groups.pairs.numel(), n_experts, options["BLOCK_M"]) * cdiv(n, options["BLOCK_N"])
     grid = (min(most, options.pop("programs")),)
-    b_desc = up_desc = None
+    a_desc = b_desc = up_desc = None
     expert_rows, block = 0, (options["BLOCK_N"], options["BLOCK_K"])
-    if options.pop("DESCRIPTORS") and (up is None or up.stride() == b.stride()):
+    described = options.pop("DESCRIPTORS")
+    if described and not gather and a.stride(1) == 1 and a.stride(0) * a.element_size() % 16 == 0 == a.data_ptr() % 16:
+        a_desc = descriptor(a, options["BLOCK_M"], options["BLOCK_K"])
+    if described and (up is None or up.stride() == b.stride()):
         tall, tall_up = stacked(b), None if up is None else stacked(up)
         if tall is not None and (up is None or tall_up is not None):
             expert_rows, b_desc = b.stride(0) // b.stride(1), descriptor(tall, *block)
@@ -171,4 +179,4 @@ def grouped_product(
     constants = {"PAIRS": groups.k, "GATHER": gather, "SCATTER": scatter, "PRECISION": precision}
     constants |= {"WHOLE_K": k % options["BLOCK_K"] == 0, "UPCAST": INTERPRETED and a.element_size() < 4}
     lists = (groups.pairs, groups.starts, groups.tiles, n_experts)
-    moe_product_kernel[grid](a, b, up, c, b_desc, up_desc, weights, *lists, n, k, *strides, **constants, **options)
+    moe_product_kernel[grid](a, b, up, c, a_desc, b_desc, up_desc, weights, *lists, n, k, *strides, **constants, **options)

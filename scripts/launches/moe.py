@@ -36,7 +36,7 @@ def product(
     block_n, block_k, group, num_warps, num_stages = tile
     first = "up_ptr" in other
     arguments: dict[str, Any] = dict.fromkeys(("a_ptr", "b_ptr", "c_ptr"), f"*{dtype}") | {"up_ptr": None}
-    arguments |= {"b_desc": None, "up_desc": None, "weight_ptr": None if first else "*fp32"}
+    arguments |= {"a_desc": None, "b_desc": None, "up_desc": None, "weight_ptr": None if first else "*fp32"}
     arguments |= dict.fromkeys(("pair_ptr", "start_ptr", "tile_ptr"), "*i32")
     arguments |= {"n_experts": 128, "N": 2048, "K": 2048, "a_row_stride": 2048, "a_column_stride": 1}
     for name in ("b", "up"):
@@ -48,10 +48,12 @@ def product(
     return Specimen(PRODUCT, label, registers, shared, spills, arguments=arguments | other, options=options)
 
 
-def tall(block_n: int, block_k: int, first: bool) -> dict[str, Any]:
-    """Descriptors of the weights."""
+def tall(block_n: int, block_k: int, block_m: int = 0) -> dict[str, Any]:
+    """Descriptors of the weights, and of the rows of the second product, which is the one that is given their number."""
     spelled = f"tensordesc<bf16[{block_n}, {block_k}]>"
-    return {"b_desc": spelled, "up_desc": spelled if first else None} | ({"up_ptr": "*bf16"} if first else {})
+    if block_m:
+        return {"a_desc": f"tensordesc<bf16[{block_m}, {block_k}]>", "b_desc": spelled}
+    return {"b_desc": spelled, "up_desc": spelled, "up_ptr": "*bf16"}
 
 
 BF16: dict[str, Any] = {"up_ptr": "*bf16"}
@@ -66,8 +68,8 @@ SPECIMENS = [
     product("gate", "bf16", 16, (32, 128, 8, 4, 4), 160, 120_000, **BF16),
     product("gate", "bf16", 64, (128, 64, 8, 4, 4), 255, 200_000, 512, **BF16),
     product("gate", "bf16", 128, (128, 64, 8, 8, 4), 255, 232_448, 512, **BF16),
-    product("gate-tall", "bf16", 64, (128, 64, 8, 4, 4), 255, 232_448, EMULATED, **tall(128, 64, True)),
-    product("gate-tall", "bf16", 128, (128, 64, 8, 8, 4), 255, 232_448, EMULATED, **tall(128, 64, True)),
+    product("gate-tall", "bf16", 64, (128, 64, 8, 4, 4), 255, 232_448, EMULATED, **tall(128, 64)),
+    product("gate-tall", "bf16", 128, (128, 64, 8, 8, 4), 255, 232_448, EMULATED, **tall(128, 64)),
     product("gate", "bf16", 64, (64, 32, 8, 4, 4), 255, 101_376, **BF16),
     product("gate", "bf16", 128, (64, 32, 8, 8, 4), 255, 101_376, **BF16),
     product("gate", "fp32", 64, (64, 32, 8, 4, 3), 255, 101_376, **FP32),
@@ -78,8 +80,8 @@ SPECIMENS = [
     product("down", "bf16", 16, (32, 128, 8, 4, 4), 128, 60_000),
     product("down", "bf16", 64, (128, 64, 8, 4, 4), 255, 160_000),
     product("down", "bf16", 128, (256, 64, 8, 8, 3), 255, 232_448, 128),
-    product("down-tall", "bf16", 64, (128, 64, 8, 4, 4), 255, 232_448, EMULATED, **tall(128, 64, False)),
-    product("down-tall", "bf16", 128, (256, 64, 8, 8, 3), 255, 232_448, EMULATED, **tall(256, 64, False)),
+    product("down-tall", "bf16", 64, (128, 64, 8, 4, 4), 255, 232_448, EMULATED, **tall(128, 64, 64)),
+    product("down-tall", "bf16", 128, (256, 64, 8, 8, 3), 255, 232_448, EMULATED, **tall(256, 64, 128)),
     product("down", "bf16", 128, (128, 32, 8, 8, 4), 255, 101_376),
     product("down", "fp32", 16, (128, 64, 8, 4, 3), 255, 160_000),
     product("down-ieee", "fp32", 64, (64, 16, 8, 4, 3), 255, 101_376, 32, PRECISION="ieee"),

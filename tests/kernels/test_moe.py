@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from kernels import moe
+from kernels.matmul.hopper import descriptor
 from kernels.moe.moe import combined, moe_forward, moe_reference
 from kernels.moe.plan import MOE_TILES, MoePlan, choose_moe_plan, moe_plan
 from kernels.moe.product import Groups, grouped_product, stacked
@@ -251,6 +252,30 @@ def test_weights_that_descriptors_can_load(device):
     assert [half.shape for half in (stacked(gate), stacked(up))] == [(80, 24)] * 2 and stacked(up).data_ptr() == up.data_ptr()
     assert stacked(w.mT) is None and stacked(w[..., 1:]) is None and stacked(w[..., :23]) is not None
     assert stacked(w[..., :20].contiguous()) is None  # rows of forty bytes
+
+
+@pytest.mark.parametrize(("layout", "loaded"), {"plain": 1, "wide": 1, "odd": 0, "shifted": 0, "columns": 0}.items(), ids=str)
+def test_rows_that_a_descriptor_can_load(layout, loaded, device, monkeypatch):
+    """The second product's, which lie side by side; what comes with them of the next expert's does no harm."""
+    x, logits, *_, down = given(60, 5, 40, 72, torch.float16, device)
+    groups = Groups(*sort_by_expert(*route(logits, 2)[::2], 64 if device == "cuda" else 16), 2)
+    rows, starts = random(120, 72, dtype=torch.float16, device=device), groups.starts.tolist()
+    rows[starts[3]] = NAN
+    wide = torch.full((121, 88), NAN, dtype=torch.float16, device=device)[1:]
+    odd = torch.full((120, 77), NAN, dtype=torch.float16, device=device)
+    a = {"wide": wide[:, :72], "odd": odd[:, :72], "shifted": wide[:, 1:73], "columns": rows.mT.clone().mT}.get(layout, rows)
+    a.copy_(rows)
+    made: list = []
+    monkeypatch.setattr("kernels.moe.product.descriptor", lambda *given: made.append(given[0]) or descriptor(*given))
+    tile = SMALL | ({"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64} if device == "cuda" else {}) | {"DESCRIPTORS": True}
+    parts = torch.empty(120, 40, dtype=torch.float16, device=device)
+    grouped_product(a, down, None, parts, torch.ones(120, device=device), groups, "ieee", False, True, tile)
+    assert sum(matrix is a for matrix in made) == loaded and len(made) == loaded + 1
+    for expert, (start, end) in enumerate(zip(starts, starts[1:-1], strict=False)):
+        found, (expected, error) = parts[groups.pairs[start:end].long()], sums_64(rows[start:end], down[expert].mT, None)
+        harmed = expected.isnan().any(1)
+        assert harmed.sum() == (expert == 3) and torch.equal(found.isnan().any(1), harmed)
+        assert_within(found[~harmed], expected[~harmed], rounded(expected, error, found.dtype)[~harmed])
 
 
 def test_the_same_bits_again(device):
