@@ -61,8 +61,9 @@ def moe_route_kernel(
             expert = tl.sum(tl.where(is_best, experts[None, :], 0), axis=1)
             chosen = tl.where((slots == slot)[None, :], logit[:, None], chosen)
             who = tl.where((slots == slot)[None, :], expert[:, None], who)
-            count += tl.sum((is_best & here).to(tl.int32), axis=0)
             keys = tl.where(is_best, -(2**63), keys)
+        taken = (keys == -(2**63)) & mask  # no other key is so low
+        count += tl.sum(taken.to(tl.int32), axis=0)
         used = (slots < K)[None, :]
         most = tl.max(logits, axis=1)[:, None]  # [TOKENS, 1]
         share = tl.where(used, tl.exp(chosen - most), 0.0)  # [TOKENS, SLOTS]
