@@ -72,7 +72,8 @@ def by_batches(x, starts, slots):
 def by_slots(x, starts, slots, arrived, patience=1000):
     n_requests = starts.numel() - 1
     out = torch.full((n_requests, WIDTH), float("nan"), device=x.device)
-    queue = torch.tensor([0, arrived], dtype=torch.int32, device=x.device)  # the next ticket, and how many are here
+    queue = torch.zeros(2, dtype=torch.int32, device=x.device)  # the next ticket, and how many are here
+    queue[1].fill_(arrived)  # a launch; a tensor of numbers would be copied, and the host would wait
     serving_slot_kernel[(slots,)](x, starts, out, queue, n_requests, WIDTH=WIDTH, PATIENCE=patience)
     return out
 # --8<-- [end:ways]
