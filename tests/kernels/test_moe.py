@@ -263,8 +263,8 @@ def test_rows_that_a_descriptor_can_load(layout, loaded, device, monkeypatch):
     rows[starts[3]] = NAN
     wide = torch.full((121, 88), NAN, dtype=torch.float16, device=device)[1:]
     odd = torch.full((120, 77), NAN, dtype=torch.float16, device=device)
-    a = {"wide": wide[:, :72], "odd": odd[:, :72], "shifted": wide[:, 1:73], "columns": rows.mT.clone().mT}.get(layout, rows)
-    a.copy_(rows)
+    views = {"wide": wide[:, :72], "odd": odd[:, :72], "shifted": wide[:, 1:73], "columns": rows.mT.contiguous().mT}
+    a = views.get(layout, rows).copy_(rows)
     made: list = []
     monkeypatch.setattr("kernels.moe.product.descriptor", lambda *given: made.append(given[0]) or descriptor(*given))
     tile = SMALL | ({"BLOCK_M": 64, "BLOCK_N": 64, "BLOCK_K": 64} if device == "cuda" else {}) | {"DESCRIPTORS": True}
