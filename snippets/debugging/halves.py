@@ -10,8 +10,8 @@ if not torch.cuda.is_available():
 from snippets.debugging.first_wrong import first_wrong
 from snippets.debugging.stopped import shares, shares_reference
 
-device = "cuda" if torch.cuda.is_available() else "cpu"
 # --8<-- [start:silent]
+device = "cuda" if torch.cuda.is_available() else "cpu"
 x, weight = torch.randn(4, 1000, device=device), 1 + torch.rand(1000, device=device)
 y, expected = shares(x, weight), shares_reference(x, weight)
 print("rows that sum to one:", sum(abs(total - 1) < 1e-5 for total in y.sum(1).tolist()))
