@@ -606,6 +606,8 @@ def write_claims() -> dict[str, Any]:
     from scripts.claims import ledger
     from scripts.pages import claims, claims_chart
 
+    if not (DOCS / "claims").exists():
+        return {}
     found = ledger.entries()
     for page in ledger.PAGES:
         write_text(DOCS / "generated" / "claims" / f"{page}.md", claims.sections(page, found))

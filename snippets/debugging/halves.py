@@ -26,9 +26,9 @@ def is_right(step):
     return torch.allclose(shares(x, weight, step), expected[step], rtol=1e-4, atol=1e-5)
 
 
-print("look at:", first_wrong([*expected], is_right))
-#> scaled: right
-#> power: wrong
-#> shifted: right
+step, asked = first_wrong([*expected], is_right)
+print(asked)
+#> scaled right, power wrong, shifted right
+print("look at:", step)
 #> look at: power
 # --8<-- [end:halves]

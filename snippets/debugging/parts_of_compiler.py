@@ -5,13 +5,14 @@ import torch
 import triton
 import triton.language as tl
 
-from kernels.tools.compile_only import compile_only
-
 if not torch.cuda.is_available():
     print("No CUDA device found: the kernels are compiled for an H200. Nothing runs, not even the interpreter.")
 
 
 # --8<-- [start:parts]
+from kernels.tools.compile_only import compile_only
+
+
 @triton.jit
 def switched_suspect_kernel(a_ptr, b_ptr, c_ptr, K, BLOCK: tl.constexpr):
     rows, k = tl.arange(0, BLOCK), tl.arange(0, BLOCK)

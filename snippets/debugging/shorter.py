@@ -43,13 +43,9 @@ def is_right(trips):
     return torch.allclose(total, (part - part.max()).exp().sum(), rtol=1e-4)
 
 
-trip = first_wrong(range(1, 65), is_right)
-#> 32: right
-#> 48: wrong
-#> 40: right
-#> 44: wrong
-#> 42: wrong
-#> 41: wrong
+trip, asked = first_wrong(range(1, 65), is_right)
+print(asked)
+#> 32 right, 48 wrong, 40 right, 44 wrong, 42 wrong, 41 wrong
 print(f"trip {trip} brings columns {64 * trip - 64} to {64 * trip - 1}; the largest is at {x.argmax().item()}")
 #> trip 41 brings columns 2560 to 2623; the largest is at 2567
 # --8<-- [end:shorter]

@@ -7,9 +7,11 @@ import pytest
 from scripts.launches import SPECIMENS
 from scripts.provenance import records, sources
 from scripts.provenance.follow import Code
+from tests.records.freshness import waiting
 
 PRIMARY = "nvidia-h200"
-KERNELS = list(dict.fromkeys(specimen.function for specimen in SPECIMENS))
+FUNCTIONS = list(dict.fromkeys(specimen.function for specimen in SPECIMENS))
+KERNELS = [name for name in FUNCTIONS if not waiting(f"{PRIMARY}/compiled/{name}")]
 CODE = Code()
 
 

@@ -399,7 +399,7 @@ def segments(text: str) -> dict[str, str]:
         if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Assign | ast.AnnAssign):
             name = getattr(node, "name", "") or ast.unparse(node).partition(" =")[0].partition(":")[0]
             first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", []))])
-            found[name] = "\n".join(line for line in lines[first - 1 : node.end_lineno] if "# --8<-- [" not in line)
+            found[name] = "\n".join(line for line in lines[first - 1 : node.end_lineno] if " --8<-- [" not in line)
     return found
 
 
