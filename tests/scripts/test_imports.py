@@ -26,7 +26,9 @@ ALLOWED = {
     "scripts/provenance": (ROOT_ITSELF, "scripts/launches"),
     "scripts/layouts": (),
     "scripts/mutation": (ROOT_ITSELF, "scripts/provenance"),
-    "scripts/recording": (ROOT_ITSELF, "scripts/provenance", "kernels", "snippets"),
+    "scripts/recording": (
+        ROOT_ITSELF, "scripts/provenance", "scripts/launches", "scripts/compile.py", "kernels", "snippets",
+    ),  # fmt: skip
     # A claim's sentences write their numbers as the pages do.
     "scripts/claims": (ROOT_ITSELF, "scripts/provenance", "scripts/pages/formats.py"),
     "scripts/pages": (ROOT_ITSELF, "scripts/provenance", "scripts/claims", "scripts/reading/text.py"),
