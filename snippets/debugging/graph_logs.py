@@ -1,8 +1,5 @@
 """What torch.compile logs of a function that breaks and is compiled again, here caught as text to be printed."""
-import contextlib
-import io
 import os
-import re
 
 os.environ["TORCH_LOGS_FORMAT"] = "%(message)s"  # no date, no thread, no file of PyTorch's
 
@@ -22,6 +19,10 @@ compiled = torch.compile(gated, backend="eager")
 
 
 # --8<-- [start:logs]
+import contextlib
+import io
+import re
+
 log = io.StringIO()
 with contextlib.redirect_stderr(log):
     torch._logging.set_logs(graph_breaks=True, recompiles=True)  # as TORCH_LOGS=graph_breaks,recompiles

@@ -28,6 +28,7 @@ def texts(**options):
     half = torch.float16
     compiled = compile_only(switched_suspect_kernel, half, half, half, 512, BLOCK=64, **options)
     return {name: compiled.asm[name] for name in ("ttir", "ttgir", "llir", "ptx")}
+# --8<-- [end:parts]
 
 
 usual = texts()
@@ -41,4 +42,3 @@ for option, value in (("debug", True), ("num_warps", 8), ("num_stages", 1), ("en
 os.environ["DISABLE_LLVM_OPT"] = "1"  # read by every compilation
 print("DISABLE_LLVM_OPT: from", next(name for name, text in texts().items() if text != usual[name]), "on")
 #> DISABLE_LLVM_OPT: from llir on
-# --8<-- [end:parts]

@@ -38,7 +38,8 @@ def is_right():
 
 
 found = CompilerBisector.do_bisect(is_right)
-print(found.backend, found.subsystem, found.debug_info, sep="\n")
+for part in (found.backend, found.subsystem, found.debug_info):
+    print(part)
 #> aot_eager_decomp_partition
 #> decomposition
 #> <OpOverload(op='aten.gelu', overload='default')>
