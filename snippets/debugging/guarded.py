@@ -35,6 +35,7 @@ def line_of_fault(launch):
     with tempfile.TemporaryFile("w+") as report:
         if (child := os.fork()) == 0:
             faulthandler.enable(report)
+            torch.set_num_threads(1)  # a copy of a process has none of its threads
             launch()
             os._exit(0)
         os.waitpid(child, 0)

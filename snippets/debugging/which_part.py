@@ -38,10 +38,11 @@ def is_right():
 
 
 found = CompilerBisector.do_bisect(is_right)
-for part in (found.backend, found.subsystem, found.debug_info):
-    print(part)
+print(found.backend)
 #> aot_eager_decomp_partition
+print(found.subsystem)
 #> decomposition
+print(found.debug_info)
 #> <OpOverload(op='aten.gelu', overload='default')>
 # --8<-- [end:bisect]
 compile_fx.select_decomp_table = usual
