@@ -1,11 +1,6 @@
 """The minifier cuts a model down to the operation that a backend of PyTorch's, made for such tests, gets wrong."""
-import contextlib
-import io
 import os
 import re
-import runpy
-import tempfile
-from pathlib import Path
 
 # --8<-- [start:model]
 import torch
@@ -26,6 +21,13 @@ class Model(torch.nn.Module):
 
 
 # --8<-- [start:minified]
+import contextlib
+import io
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
 options = {"repro_after": "dynamo", "repro_level": 4, "debug_dir_root": "debug"}  # as TORCHDYNAMO_REPRO_AFTER, _LEVEL
 compiled = torch.compile(Model(), backend="relu_accuracy_error_TESTING_ONLY")
 quiet = io.StringIO()
@@ -36,7 +38,7 @@ with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder), contextl
         except torch._dynamo.exc.BackendCompilerFailed as error:
             message = str(error).splitlines()[1]
     (launcher,) = Path("debug").rglob("minifier_launcher.py")
-    runpy.run_path(str(launcher), run_name="__main__")  # as python minifier_launcher.py
+    subprocess.run([sys.executable, str(launcher)], capture_output=True, check=True)
     before, after = launcher.read_text(), Path("repro.py").read_text()
 print(message)
 #> AccuracyError: Bad accuracy detected.
