@@ -2,7 +2,7 @@
 // never sent.
 
 const KEY = "blockwise.read";
-const READABLE = /(course|deeper|labs)\/[\w-]+\/$/;
+const READABLE = /((course|deeper|labs|capstone)\/[\w-]+|capstone)\/$/;
 
 const address = (url) => new URL(url, location).pathname.match(READABLE)?.[0];
 
