@@ -5,6 +5,7 @@ import math
 import pytest
 import torch
 
+from kernels.tools import drawn as harness
 from kernels.tools.drawn import FORMS, draw_heads, draw_products, draw_rows
 from scripts.pages import drawn
 from tests.records.made_up import drawn as made_up
@@ -82,3 +83,63 @@ def test_the_summary_follows_from_the_cases():
 def test_the_table_has_a_line_for_each_direction():
     lines = drawn.table({"softmax": made_up("drawn/softmax"), "add": made_up("drawn/add")})
     assert [line[:3] for line in lines[1:]] == [["softmax", "forward", 48], ["softmax", "backward", 48], ["add", "forward", 48]]
+
+
+# The harness, with a clock that gives each function a time by its place, and graphs that are the functions themselves
+
+
+@pytest.fixture
+def bench(monkeypatch):
+    def clock(functions, _):
+        for function in functions:
+            function()
+        return [[float(place + 1)] * 3 for place, _ in enumerate(functions)]
+
+    monkeypatch.setattr(harness, "alternate", clock)
+    monkeypatch.setattr(harness, "capture", lambda function: function)
+    bench = harness.Drawn.__new__(harness.Drawn)
+    bench.op, bench.seed, bench.part, bench.cases = "double", 1, None, []
+    return bench
+
+
+CASE = harness.Rows(3, 5, torch.float32)
+
+
+def double(x):
+    return 2 * x
+
+
+def test_both_directions_are_kept_with_the_peers_that_are_right(bench, capsys):
+    def refuses(x):
+        raise NotImplementedError
+
+    functions = {"blockwise": double, "eager": lambda x: x + x, "wrong": lambda x: 2.1 * x, "refuses": refuses}
+    bench.both(CASE, functions, (torch.randn(3, 5),), (120, 180))
+    kept = [(row["direction"], row["bytes"], list(row["ms"])) for row in bench.cases]
+    assert kept == [("fwd", 120, ["blockwise", "eager"]), ("bwd", 180, ["blockwise", "eager"])]
+    said = capsys.readouterr().out
+    assert "wrong is wrong for 3x5 in fp32" in said and "refuses does not take 3x5" in said
+
+
+def test_a_wrong_result_or_gradient_of_ours_ends_the_benchmark(bench):
+    with pytest.raises(AssertionError, match="double fwd 3x5 fp32: relative error"):
+        bench.both(CASE, {"blockwise": lambda x: 2.1 * x, "eager": double}, (torch.randn(3, 5),), (1, 1))
+    half = {"blockwise": lambda x: x + x.detach(), "eager": double}
+    with pytest.raises(AssertionError, match="double bwd 3x5 fp32: relative error"):
+        bench.both(CASE, half, (torch.randn(3, 5),), (1, 1))
+
+
+def test_what_is_exact_is_not_timed_and_a_warmer_times_nothing(bench):
+    functions = {"blockwise": double, "exact": double, "peer": double}
+    bench.both(CASE, functions, (torch.randn(3, 5),), (1, 1), differentiable=0)
+    assert [list(row["ms"]) for row in bench.cases] == [["blockwise", "peer"]]
+    bench.part, bench.cases = (0, 2), []
+    bench.both(CASE, functions, (torch.randn(3, 5),), (1, 1))
+    assert bench.cases == [] and bench.each([1, 2, 3]) == [1, 3]
+
+
+def test_steps_of_float16_near_zero_are_no_fault_of_a_kernel():
+    exact = torch.rand(10_000, dtype=torch.float64) * 1e-6
+    stored = exact.half()
+    assert harness.relative_error(stored, exact) > 2e-3 > harness.relative_error(stored, exact, 2.0**-24)
+    assert harness.relative_error(stored * 1.5, exact, 2.0**-24) > 2e-3
