@@ -472,8 +472,10 @@ def main() -> int:
         # Modules that share their kernels and their tests, as the norms do, share the outcomes.
         began, same = time.monotonic(), (*files(module), *sources.tests_of(module))
         noticing, kept_at = tried_before.setdefault(same, {}), journal(module)
+        # What another module's tests noticed, of a kernel that both share, is noticed: it need not be tried again.
+        others = noticed_by_others(module)
         if arguments.only == "*":
-            noticing |= noted(module)
+            noticing |= others | noted(module)
         last, alike = last_score(module) if arguments.again else ({}, {})
         noticing |= {mutant.name: "" for _, mutant in chosen if last.get(mutant.name) == "" and mutant.name not in noticing}
         if any(mutant.name not in noticing for _, mutant in chosen):
@@ -483,7 +485,6 @@ def main() -> int:
                     note(module, mutant, noticed)
                 if not noticed or arguments.only != "*":
                     print(f"  line {mutant.line}: {mutant.name}: {noticed or 'not noticed'}", flush=True)
-        others = noticed_by_others(module)
         found = [(mutant, noticing[mutant.name] or others.get(mutant.name, "")) for _, mutant in chosen]
         result = score(module, found, compiled_alike(module, found, alike))
         print(f"{module}: {result['total']} ({time.monotonic() - began:.0f} s)", flush=True)

@@ -19,14 +19,14 @@ ALIGNED = 16
 LEAST_ROWS = 512
 
 
-def linear_cross_entropy_chunk(n_rows: int, hidden: int) -> int:
-    """How many rows of logits to hold at a time.
+def linear_cross_entropy_chunk(hidden: int) -> int:
+    """How many rows of logits to hold at a time, where there are so many.
 
     The gradient of a weight of C classes has C * hidden numbers, which nothing saves. A chunk of R rows has C * R. So an
     eighth of `hidden` adds an eighth to what must be there anyway. But each chunk adds its part to that whole gradient, which
     is read and written for it; below 512 rows, that takes longer than the product itself.
     """
-    return max(1, min(n_rows, max(LEAST_ROWS, hidden // 8 // 128 * 128)))
+    return max(LEAST_ROWS, hidden // 8 // 128 * 128)
 # --8<-- [end:chunk]
 
 

@@ -204,7 +204,7 @@ def linear_cross_entropy(
     check_classes_of_rows(x, weight.shape[0], target, ignore_index, reduction)
     x, weight, bias, dtype = in_autocast_dtype(x, weight, bias)
     rows, classes = x.reshape(target.numel(), x.shape[-1]), target.reshape(-1)
-    chunk = chunk_rows or linear_cross_entropy_chunk(*rows.shape)
+    chunk = chunk_rows or linear_cross_entropy_chunk(rows.shape[1])
     options = (ignore_index, reduction, float(label_smoothing), chunk, dtype)
     if classes.numel() == 0:
         none = rows.sum(1).to(dtype)  # no launch, and still a part of the graph

@@ -106,7 +106,7 @@ def linear_cross_entropy_in_graph(
 ):
     x, weight, bias, dtype = in_autocast_dtype(x, weight, bias)
     rows, classes = x.reshape(target.numel(), x.shape[-1]), target.reshape(-1).contiguous()
-    chunk = chunk_rows or linear_cross_entropy_chunk(*rows.shape)
+    chunk = chunk_rows or linear_cross_entropy_chunk(rows.shape[1])
     # float16's gradients are found in the backward pass, where the scale of the loss is known.
     early = reduction != "none" and x.dtype != torch.float16
     wanted = [early and tensor is not None and wants_gradient(tensor) for tensor in (x, weight, bias)]
