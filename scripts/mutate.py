@@ -404,6 +404,12 @@ def kept() -> list[str]:
     return [module for module in matrix.modules() if records.record_path("cpu", "mutants", module).exists()]
 
 
+def unscored() -> list[str]:
+    """The modules without a score that have kernels of their own, which no other's score is of either."""
+    scored = {path for module in kept() for path in files(module)}
+    return [module for module in matrix.modules() if module not in kept() and not set(files(module)) <= scored]
+
+
 def together() -> Counter[str]:
     """How many changes had which outcome, each counted once, though several modules may share its kernel."""
     outcomes: dict[str, str] = {}

@@ -438,6 +438,7 @@ def write_trust() -> None:
         if record["kind"] == "mutants":
             counts = [record["total"].get(outcome, 0) for outcome in kinds]
             lines.append([record["name"], sum(counts), *counts])
+    lines += [[module, len(mutate.of_module(module))] + [None] * 4 for module in mutate.unscored()]
     together = mutate.together()
     lines += [["together, each change once", together.total(), *(together[outcome] for outcome in kinds)]] if together else []
     write_text(DOCS / "generated" / "mutants.html", html_table(lines, "Changes of the kernels that the tests noticed"))

@@ -26,7 +26,7 @@ def wanted(machine: str) -> Wanted:
     work |= {f"by_version/{kernel}": ("versions", kernel) for kernel in versions.launches()}
     work |= {f"printed/{name}": ("printed", name) for name in versions.programs()}
     work |= {"runtime/programs": ("runtime", "programs")}
-    return work | {f"mutants/{module}": ("mutants", module) for module in mutate.kept()}
+    return work | {f"mutants/{module}": ("mutants", module) for module in (*mutate.kept(), *mutate.unscored())}
 
 
 def command(machine: str, name: str) -> str:
