@@ -4,8 +4,10 @@
     python scripts/bake.py --cpu            anywhere: the programs under the interpreter, traces, compiler figures, labs
     python scripts/bake.py --only PATTERN   only the work whose name matches, such as 'fused_softmax/*'
     python scripts/bake.py --stale          only what has no record yet, or one older than its code
+    python scripts/bake.py --set core       on any card: one benchmark an operation, and their records in one archive
     python scripts/bake.py --plan           run nothing: say what would run, and how long it should take
     python scripts/bake.py --pack FILE      put this machine's records into one archive (after baking)
+    python scripts/bake.py --check FILE     say whether an archive of the core set, or of more, can be taken, and what is absent
     python scripts/bake.py --unpack FILE    check an archive and lay its records into this checkout
 
 On a CUDA machine it needs torch, triton and pytest. A bake that dies is resumed by the same command.
@@ -25,9 +27,9 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts.baking import archive, gate
+from scripts.baking import archive, core, gate
 from scripts.baking.progress import Progress, span
-from scripts.baking.runs import Runs, variables
+from scripts.baking.runs import CannotRun, Runs, variables
 from scripts.baking.work import Work, everything, is_current, measures, seconds
 from scripts.provenance import records, sources
 from scripts.provenance.environment import environment, machine_name, primary_machine
@@ -35,6 +37,7 @@ from scripts.provenance.follow import Code, CodeError
 
 # So many pieces of work that measure nothing share a GPU, and so many files of tests; each of these by so many workers.
 BESIDE, TESTS, WORKERS = 8, 4, 6
+GIB_A_WORKER = 3  # of GPU memory: CUDA itself, and the tensors of a test
 
 
 class Bake:
@@ -45,8 +48,10 @@ class Bake:
         self.journal = records.ROOT / "build" / f"bake-{self.machine}.json"
         self.done: dict[str, str] = json.loads(self.journal.read_text()) if self.journal.exists() else {}
         self.failures: list[str] = []
+        self.absent: dict[str, str] = {}  # what this card is none for, each with the reason
         self.writing = threading.Lock()
         self.gpus = [""] if cpu else gpus()
+        self.workers = 1 if cpu else max(1, min(WORKERS, int(room()) // GIB_A_WORKER // TESTS))
         self.runs = Runs(cpu, work)
 
     def run(self) -> int:
@@ -61,12 +66,14 @@ class Bake:
                 # The longest first, so that no card waits for another at the end.
                 ordered = sorted(items, key=lambda item: -expected[item.name])
                 self.share(ordered, each, lambda item, gpu: self.step(item, gpu, red, progress))
+        if self.absent:
+            print(f"{len(self.absent)} of {len(self.work)} are absent:", *told(self.absent), sep="\n  ")
         if self.failures:
             failed = f"{len(self.failures)} of {len(self.work)} failed; their records are as they were:"
             print(failed, *self.failures, sep="\n  ")
             return 1
         self.journal.unlink(missing_ok=True)
-        print(f"done: {len(self.work)} records of {self.machine}")
+        print(f"done: {len(self.work) - len(self.absent)} records of {self.machine}")
         return 0
 
     def lanes(self, each: int) -> int:
@@ -92,6 +99,9 @@ class Bake:
         progress.start(item.name)
         try:
             outcome = self.renew(item, gpu, red.get(item.name, []))
+        except CannotRun as reason:
+            outcome = f"absent: {reason}"
+            self.absent[item.name] = str(reason)
         except Exception as error:  # whatever goes wrong with one, the others have their turn
             outcome = f"failed: {error}"
             self.failures.append(f"{item.name}: {error}")
@@ -124,7 +134,7 @@ class Bake:
         red: dict[str, list[str]] = {}
         with Progress("gate", expected, self.lanes(TESTS)) as progress:
 
-            def one(stem: str, gpu: str, workers: int = 1 if self.cpu else WORKERS) -> gate.Ran:
+            def one(stem: str, gpu: str, workers: int = self.workers) -> gate.Ran:
                 progress.start(stem)
                 ran = gate.test(stem, lambda: variables(self.cpu, gpu), workers, time.monotonic)
                 if not gate.is_crowded(ran) or workers == 1:
@@ -154,8 +164,29 @@ def gpus() -> list[str]:
     return [gpu for gpu, name in zip(spelled, names, strict=False) if name == names[0]]
 
 
-def chosen(cpu: bool, pattern: str) -> list[Work]:
-    return [item for item in everything(cpu) if fnmatch.fnmatch(item.name, pattern)]
+def room() -> float:
+    """The GPU's memory in gibibytes."""
+    import torch
+
+    return torch.cuda.get_device_properties(0).total_memory / 2**30
+
+
+def told(absent: dict[str, str]) -> list[str]:
+    return [f"{name}: {reason}" for name, reason in sorted(absent.items())]
+
+
+def chosen(cpu: bool, pattern: str, named: str | None = None) -> list[Work]:
+    found = [item for item in everything(cpu) if fnmatch.fnmatch(item.name, pattern)]
+    return core.chosen(found) if named else found
+
+
+def send(machine: str, absent: dict[str, str]) -> None:
+    """Pack the core set of a machine, and say in three lines what to do with the file."""
+    path = Path(f"{machine}-{core.NAME}.tgz")
+    print(f"packed {archive.pack_core(machine, path, absent)} records into {path}. What to do with it:")
+    print(f"  1. See that it can be taken: python scripts/bake.py --check {path}")
+    print(f"  2. Put this one file, as it is, into a merge request or an issue that is called 'Records of {machine}'.")
+    print("  3. Say there what else ran on the machine, if anything did; docs/baked/README.md says how the file is looked at.")
 
 
 def plan(work: list[Work], machine: str, cards: int, here: dict[str, Any] | None, code: Code) -> None:
@@ -179,16 +210,23 @@ def main() -> int:
     parser.add_argument("--cpu", action="store_true", help="bake what needs no GPU, under Triton's interpreter")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="do only the work whose name matches")
     parser.add_argument("--stale", action="store_true", help="do only what has no record, or one older than its code")
+    parser.add_argument("--set", choices=[core.NAME], help="bake one benchmark an operation, on any card, into one archive")
     parser.add_argument("--plan", action="store_true", help="bake nothing: say what would run, and about how long it would take")
     parser.add_argument("--cards", type=int, default=1, metavar="N", help="with --plan: as if N GPUs shared the work")
     parser.add_argument("--pack", type=Path, metavar="FILE", help="afterwards, put this machine's records into FILE")
+    parser.add_argument("--check", type=Path, metavar="FILE", help="bake nothing: say whether FILE can be taken")
     parser.add_argument("--unpack", type=Path, metavar="FILE", help="bake nothing: check FILE and lay its records in")
     arguments = parser.parse_args()
+    if arguments.set and (arguments.cpu or arguments.only != "*" or arguments.pack):
+        parser.error(f"--set {arguments.set} is a whole of its own, of a GPU: leave --cpu, --only and --pack out")
     try:
+        if arguments.check:
+            print(*archive.check(arguments.check), sep="\n")
+            return 0
         if arguments.unpack:
             print(f"laid in {len(archive.unpack(arguments.unpack))} records")
             return 0
-        code, work = Code(), chosen(arguments.cpu, arguments.only)
+        code, work = Code(), chosen(arguments.cpu, arguments.only, arguments.set)
         if not work:
             print(f"nothing that this bake does is called {arguments.only}", file=sys.stderr)
             return 2
@@ -207,13 +245,20 @@ def main() -> int:
             )
             return 2
         machine = "cpu" if arguments.cpu else machine_name(False) if has_gpu else primary_machine()
+        absent = core.no_room(room()) if arguments.set and has_gpu else {}
+        if absent:
+            print("absent, because this card has no room for them:", *told(absent), sep="\n  ", flush=True)
+            work = [item for item in work if item.short not in absent]
         if arguments.stale:
             work = [item for item in work if not is_current(item, machine, code)]
         if arguments.plan:
             here = environment(arguments.cpu) if has_gpu or arguments.cpu and torch is not None else None
             plan(work, machine, max(arguments.cards, 1), here, code)
             return 0
-        status = Bake(arguments.cpu, work, code).run()
+        bake = Bake(arguments.cpu, work, code)
+        status = bake.run()
+        if arguments.set and status == 0:
+            send(machine, absent | bake.absent)
         if arguments.pack:
             print(f"packed {archive.pack(machine, arguments.pack)} records into {arguments.pack.name}")
         return status

@@ -26,6 +26,10 @@ from scripts.provenance.inline import inline
 from scripts.recording.run import recorded
 
 
+class CannotRun(Exception):
+    """This card is not one that the program runs on: it lacks what the program needs, or has no room for it."""
+
+
 class Runs:
     """Makes the contents of records on this machine. `asked` is all that will be asked for, so that kernels compile together."""
 
@@ -126,9 +130,21 @@ def ended_well(command: list[str], folder: str, variables: dict[str, str]) -> st
     result = subprocess.run(
         command, cwd=folder, env=variables, capture_output=True, text=True, timeout=profile.LIMIT_SECONDS
     )
+    if reason := not_for_this_card(result):
+        raise CannotRun(reason)
     if result.returncode != 0:
         raise RuntimeError(f"ended with status {result.returncode}\n" + (result.stderr or result.stdout).strip()[-2000:])
     return result.stdout
+
+
+def not_for_this_card(result: subprocess.CompletedProcess[str]) -> str:
+    """What a program lacks here, if that is why it ended: its own words, or that the memory ran out. A GPU as such is there."""
+    said = result.stdout.strip().splitlines()
+    if result.returncode == 2 and said and said[-1].startswith("needs: ") and not said[-1].startswith("needs: cuda"):
+        return said[-1]
+    if result.returncode != 0 and "OutOfMemoryError" in result.stderr:
+        return "the card's memory ran out"
+    return ""
 
 
 def variables(cpu: bool, gpu: str) -> dict[str, str]:

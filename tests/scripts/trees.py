@@ -40,6 +40,10 @@ class cuda:
     device_count = staticmethod(lambda: len(os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")))
     get_device_name = staticmethod(lambda number=0: os.environ["A_GPU"])
 
+    class get_device_properties:
+        def __init__(self, number):
+            self.total_memory = int(os.environ.get("GIB", "80")) * 2**30
+
 
 class backends:
     class cudnn:
