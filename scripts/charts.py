@@ -38,7 +38,7 @@ def draw(name: str, by_name: dict[str, Record]) -> dict[str, Any]:
         raise records.RecordError(f"{name} cannot be drawn: {', '.join(sources)} were measured with different versions")
     try:
         chart = function(*needed)
-    except KeyError as error:
+    except (KeyError, IndexError, ValueError, StopIteration) as error:
         raise records.RecordError(f"{name} cannot be drawn: {', '.join(sources)} lacks {error}") from None
     sidecar = {
         "name": name,
@@ -111,7 +111,12 @@ def files(machine: str, baked: Path = records.BAKED, drawn_into: Path = DRAWN) -
         found = {source: records.read(path) for source, path in paths.items() if path.exists()}
         # A program that checks without a GPU and measures with one leaves a record of either kind.
         if len(found) == len(paths) and all(record["environment"]["gpu"] for record in found.values()):
-            texts |= written(name, draw(name, found), drawn_into / machine)
+            try:
+                texts |= written(name, draw(name, found), drawn_into / machine)
+            except records.RecordError as error:
+                if machine == primary_machine():
+                    raise
+                print(f"{machine}: {error}", file=sys.stderr)  # another card may lack what a chart is about
     return texts
 
 

@@ -24,7 +24,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import lab_pages
-from scripts.pages import dist, drawn, questions, run_here
+from scripts.baking import core
+from scripts.pages import cards, dist, drawn, questions, run_here
 from scripts.pages import peers as results
 from scripts.pages.blocks import Blocks
 from scripts.provenance import programs, records, sources
@@ -185,36 +186,58 @@ def write_outputs() -> None:
 
 
 def write_charts() -> None:
-    """The charts of the machine whose numbers the text gives; a chart has one name whichever machine it is of."""
-    for path in sorted((DOCS / "charts" / primary_machine()).glob("*.json")):
+    """The charts of the machine whose numbers the text gives, and of each other card what a reader may choose in their place."""
+    others = cards.others(DOCS / "charts", DOCS / "baked")
+    shown = sorted((DOCS / "charts" / primary_machine()).glob("*.json"))
+    for path in shown:
         chart = json.loads(path.read_text(encoding="utf-8"))
-        name = chart["name"]
-        text = io.StringIO()
-        table = csv.writer(text, lineterminator="\n")
-        table.writerows([chart["columns"], *chart["rows"]])
-        write_text(DOCS / "data" / "charts" / f"{name}.csv", text.getvalue())
-        write_json(DOCS / "data" / "charts" / f"{name}.json", chart)
-        wide, narrow = (
-            path.with_name(f"{name}.{variant}.svg").read_text(encoding="utf-8").strip() for variant in ("wide", "narrow")
-        )
-        write_text(DOCS / "generated" / "charts" / f"{name}.html", chart_figure(chart, wide, narrow))
+        write_chart_data(chart, DOCS / "data" / "charts")
+        choice = cards.element(chart["name"], chart["environment"]["gpu"], others, f"{TO_ROOT}data/charts/")
+        text = chart_figure(chart, *drawings_of(path), choice)
+        write_text(DOCS / "generated" / "charts" / f"{chart['name']}.html", text)
+    for card in others:
+        for name in card.charts.keys() & {path.stem for path in shown}:
+            folder = DOCS / "data" / "charts" / card.machine
+            write_chart_data(card.charts[name], folder)
+            # Its addresses are those of the files beside it.
+            parts = chart_parts(card.charts[name], *drawings_of(DOCS / "charts" / card.machine / f"{name}.json"), name)
+            write_text(folder / f"{name}.html", "\n".join(parts) + "\n")
 
 
-def chart_figure(chart: dict[str, Any], wide: str, narrow: str) -> str:
-    """A chart as the page shows it: both drawings, a caption from the record, the numbers as a table and as files."""
-    data, made = f"{TO_ROOT}data/charts/{chart['name']}", measured_on(chart["environment"], *chart.get("dates", []))
+def drawings_of(path: Path) -> tuple[str, str]:
+    """Both drawings of a chart, which lie beside its data."""
+    wide, narrow = (path.with_name(f"{path.stem}.{variant}.svg").read_text(encoding="utf-8") for variant in ("wide", "narrow"))
+    return wide.strip(), narrow.strip()
+
+
+def write_chart_data(chart: dict[str, Any], folder: Path) -> None:
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerows([chart["columns"], *chart["rows"]])
+    write_text(folder / f"{chart['name']}.csv", text.getvalue())
+    write_json(folder / f"{chart['name']}.json", chart)
+
+
+def chart_figure(chart: dict[str, Any], wide: str, narrow: str, choice: str = "") -> str:
+    """A chart as the page shows it, with the choice of a card where there is one."""
+    parts = [f'<figure class="chart" id="chart-{chart["name"]}">', choice]
+    parts += [*chart_parts(chart, wide, narrow, f"{TO_ROOT}data/charts/{chart['name']}"), "</figure>"]
+    return "\n".join(filter(None, parts)) + "\n"
+
+
+def chart_parts(chart: dict[str, Any], wide: str, narrow: str, data: str) -> list[str]:
+    """Both drawings, a caption from the record, the numbers as a table and as files, at `data` with their endings."""
+    made = measured_on(chart["environment"], *chart.get("dates", []))
     drawings = f'<div class="wide">{wide}</div>\n<div class="narrow">{narrow}</div>'
     parts = [
-        f'<figure class="chart" id="chart-{chart["name"]}">',
         f'<chart-values data-src="{data}.json">{drawings}</chart-values>' if chart["spots"] else drawings,
         f"<figcaption>{html.escape(chart['title'])} {html.escape(made)}</figcaption>",
         '<details class="data"><summary>The numbers</summary>',
         html_table([chart["columns"], *chart["rows"]], "The numbers of this chart").strip(),
         "</details>",
         f'<p class="files">Data: <a href="{data}.csv" download>CSV</a> · <a href="{data}.json" download>JSON</a></p>',
-        "</figure>",
     ]
-    return "\n".join(re.sub(r"\n\s*\n", "\n", part) for part in parts) + "\n"
+    return [re.sub(r"\n\s*\n", "\n", part) for part in parts]
 
 
 def write_pictures() -> None:
@@ -267,7 +290,7 @@ def write_checked() -> None:
 
 
 def write_compatibility() -> None:
-    """Two tables: what each version of Triton passed and compiled, and which GPUs ran the library."""
+    """What each version of Triton passed and compiled, which GPUs ran the library, and what another one is asked to run."""
     found = [record for record in records_of("cpu") if record["kind"] == "matrix"] if "cpu" in machines() else []
     rows = [["Triton", "torch", "NumPy", "tests passed", "failed", *(found[0]["targets"] if found else [])]]
     by_version: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
@@ -292,6 +315,9 @@ def write_compatibility() -> None:
             versions = [newest[key] for key in ("gpu", "driver", "triton", "torch")]
             rows.append([*versions, newest["measured_at"][:10], len(baked), state])
     write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
+    rows = [["of the library", "script", "memory, GiB", "why this one"]]
+    rows += [[", ".join(part.operations), part.program, part.gib, part.why] for part in core.PARTS]
+    write_text(DOCS / "generated" / "core_set.html", html_table(rows, "The core set"))
 
 
 def write_errors() -> None:

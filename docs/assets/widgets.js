@@ -11,6 +11,7 @@ const MODULES = {
   "config-picker": "./picker.js",
   "stack-chooser": "./chooser.js",
   "blockwise-question": "./questions.js",
+  "chart-cards": "./cards.js",
   "chart-values": "./charts.js",
   "compiler-lens": "./lens/lens.js",
   "claims-table": "./claims.js",

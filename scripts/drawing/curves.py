@@ -21,6 +21,7 @@ from scripts.drawing.data import (
     rates,
     row_length,
     sides,
+    ticks,
 )
 from scripts.drawing.names import Names
 from scripts.drawing.spots import mark
@@ -45,8 +46,8 @@ def bandwidth_axes(
     axes.minorticks_off()
     axes.set_xlim(min(xs) / 1.12, max(xs) * 1.12)
     axes.set_ylim(0, top)
-    ticks = range(0, int(top) + 1, 1000 if top < 10_000 else 2000)
-    axes.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
+    places = ticks(top, 1000)
+    axes.set_yticks(places, [f"{place:,}" for place in places])
     axes.grid(axis="y", color=COLORS["rule"], linewidth=0.8, clip_on=False)
     axes.axhline(0, color=COLORS["muted"], linewidth=1, clip_on=False)
     axes.axhline(roof, color=COLORS["limit"], linewidth=1.2, clip_on=False)
@@ -150,8 +151,8 @@ def softmax_rows(record: Record) -> Chart:
         canvas = Canvas(variant, bottom + 52 + names.legend)
         box = (left, top, variant.width - names.margin, bottom)
         axes = bandwidth_axes(canvas, box, curves, roof, ceiling_of(curves, roof, bottom - top))
-        ticks = lengths[:: 2 if variant.wide else 4]
-        axes.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+        shown = lengths[:: 2 if variant.wide else 4]
+        axes.set_xticks(shown, [f"{length:,}" for length in shown])
         name_roof(canvas, axes, roof)
         canvas.text(0, 14, "GB/s", color="muted")
         canvas.text(left, bottom + 39, "Row length, in elements", color="muted")

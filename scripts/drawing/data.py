@@ -75,6 +75,13 @@ def row_length(row: Record) -> int:
     return sides(row["shape"])[-1]
 
 
+def ticks(top: float, usual: int) -> list[int]:
+    """Round numbers on an axis from zero to its top: `usual` apart, unless a much slower or faster card has one or too many."""
+    rounded = (digit * 10**power for power in range(6) for digit in (1, 2, 5))
+    step = usual if 2 * usual <= top <= 8 * usual else next(step for step in rounded if top <= 8 * step)
+    return list(range(0, int(top) + 1, step))
+
+
 def listed(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 

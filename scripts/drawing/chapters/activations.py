@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from matplotlib.axes import Axes
 
-from scripts.drawing.data import RATES, TIMES, Chart, Record, choose, listed, numbers, rates
+from scripts.drawing.data import RATES, TIMES, Chart, Record, choose, listed, numbers, rates, ticks
 from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas
 
@@ -165,7 +165,7 @@ def draw_panel(canvas: Canvas, panel: Panel, box: tuple[float, float, float, flo
     axes = canvas.axes(*box)
     axes.set_xlim(-0.5, len(panel.cases) - 0.5)
     axes.set_ylim(0, top)
-    axes.set_yticks(range(0, int(top) + 1, 1000), [f"{tick:,}" for tick in range(0, int(top) + 1, 1000)])
+    axes.set_yticks(ticks(top, 1000), [f"{tick:,}" for tick in ticks(top, 1000)])
     axes.set_xticks([])
     axes.grid(axis="y", color=COLORS["rule"], linewidth=0.8, clip_on=False)
     axes.axhline(0, color=COLORS["muted"], linewidth=1, clip_on=False)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 
 from scripts.drawing.chapters.products import Lane, Mark, Part, of_library, ratio_chart
 from scripts.drawing.curves import Box
-from scripts.drawing.data import TIMES, Chart, Curve, Record, choose, curves_of, listed, sides
+from scripts.drawing.data import TIMES, Chart, Curve, Record, choose, curves_of, listed, sides, ticks
 from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Series, Variant, legend_rows, on_canvas
 
@@ -107,8 +107,8 @@ def draw(canvas: Canvas, panel: Panel, box: Box, roof: float, top: float, named:
     axes.set_xlim(lengths[0] / 1.15, lengths[-1] * 1.15)
     axes.set_ylim(0, top)
     axes.set_xticks(lengths, [f"{length // 1024}k" for length in lengths])
-    ticks = range(0, int(top) + 1, 200)
-    axes.set_yticks(ticks, [f"{tick}" for tick in ticks] if named else [])
+    places = ticks(top, 200)
+    axes.set_yticks(places, [f"{place}" for place in places] if named else [])
     axes.grid(axis="y", color=COLORS["rule"], linewidth=0.8, clip_on=False)
     axes.axhline(0, color=COLORS["muted"], linewidth=1, clip_on=False)
     axes.axhline(roof, color=COLORS["limit"], linewidth=1.2, clip_on=False)

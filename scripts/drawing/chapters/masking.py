@@ -4,7 +4,7 @@ import math
 from itertools import pairwise
 from typing import Any
 
-from scripts.drawing.data import RATES, TIMES, Chart, Record, choose, listed, numbers, rates
+from scripts.drawing.data import RATES, TIMES, Chart, Record, choose, listed, numbers, rates, ticks
 from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, LEGEND_ROW, SERIES, Canvas, Variant, legend_rows, on_canvas
 
@@ -40,8 +40,8 @@ def mask_cost(record: Record) -> Chart:
         axes = canvas.axes(left, top, variant.width - 8, bottom)
         axes.set_xlim(0, len(spots))
         axes.set_ylim(0, highest * (bottom - top) / (bottom - top - 26))
-        ticks = range(0, int(highest) + 1, 1000)
-        axes.set_yticks(ticks, [f"{tick:,}" for tick in ticks])
+        places = ticks(highest, 1000)
+        axes.set_yticks(places, [f"{place:,}" for place in places])
         axes.grid(axis="y", color=COLORS["rule"], linewidth=0.8, clip_on=False)
         axes.axhline(0, color=COLORS["muted"], linewidth=1, clip_on=False)
         axes.axhline(roof, color=COLORS["limit"], linewidth=1.2, clip_on=False)
