@@ -53,9 +53,9 @@ def environment(cpu: bool) -> dict[str, Any]:
         driver, power, sm_clock, memory_clock = smi()
         found |= {
             "driver": driver,
-            "power_limit_w": float(power),
-            "sm_clock_mhz": int(sm_clock),
-            "memory_clock_mhz": int(memory_clock),
+            "power_limit_w": number(power),
+            "sm_clock_mhz": number(sm_clock, int),
+            "memory_clock_mhz": number(memory_clock, int),
         }
     now = datetime.datetime.now(datetime.UTC).replace(microsecond=0)
     return found | {"measured_at": now.isoformat().replace("+00:00", "Z")} | commit()
@@ -66,6 +66,14 @@ def smi() -> list[str]:
     command = ["nvidia-smi", f"--query-gpu={SMI_FIELDS}", "--format=csv,noheader,nounits", "--id=0"]
     line = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip().splitlines()[0]
     return [field.strip() for field in line.split(",")]
+
+
+def number(said: str, kind: type[int] | type[float] = float) -> float | None:
+    """What the driver says as a number; none where it says that the card tells no such thing, as laptops do of a power limit."""
+    try:
+        return kind(said)
+    except ValueError:
+        return None
 
 
 def commit() -> dict[str, Any]:

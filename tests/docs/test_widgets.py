@@ -15,7 +15,7 @@ def weight(names: set[str]) -> int:
     return sum(len(gzip.compress((ASSETS / name).read_bytes(), 9)) for name in names)
 
 
-@pytest.mark.parametrize("names, most", [({path.name for path in ASSETS.glob("*.js")} | STEPPER, 62_000), (REPLAYING, 28_000)])
+@pytest.mark.parametrize("names, most", [({path.name for path in ASSETS.glob("*.js")} | STEPPER, 64_000), (REPLAYING, 28_000)])
 def test_scripts_stay_within_their_budget(names: set[str], most: int):
     assert names >= REPLAYING
     assert weight(names) <= most

@@ -168,6 +168,16 @@ def test_on_a_gpu_everything_runs_and_the_interpreter_stays_off(tmp_path):
     assert measured == ["580.1", "4.5", 700.0, 1980, 3201]
 
 
+def test_a_card_that_tells_no_power_limit_is_baked(tmp_path):
+    tree = checkout(tmp_path, anywhere=INTERPRETED)
+    smi = tree / "stubs/bin/nvidia-smi"
+    smi.write_text(smi.read_text().replace("700.00", "[N/A]"))
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU)
+    assert done.returncode == 0, done.stdout + done.stderr
+    environment = found(tree, "anywhere", "test-gpu-1-pcie")["environment"]
+    assert (environment["power_limit_w"], environment["sm_clock_mhz"]) == (None, 1980)
+
+
 def test_a_bake_is_carried_to_another_checkout(tree, tmp_path):
     done = bake(tree, "--only", "tiny/*", "--pack", str(tmp_path / "bake.tgz"), A_GPU=A_GPU)
     assert done.stdout.splitlines()[-1] == "packed 5 records into bake.tgz"

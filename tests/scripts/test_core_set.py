@@ -238,6 +238,11 @@ FAULTS: dict[str, tuple[Callable[[Records], None], dict[str, Any], str]] = {
         {},
         rf"{NORM}\.json: layernorm fwd 8192x4096 bf16 by blockwise moves 7 bytes, which is not its law's",
     ),
+    "a shape of other sides": (
+        set_in(NORM, "measurements", 0, "shape", value="8192x4096x2"),
+        {},
+        rf"{NORM}\.json: layernorm fwd 8192x4096x2 bf16 by blockwise moves \S+ bytes, which is not its law's",
+    ),
     "times out of order": (
         set_in(NORM, "measurements", 0, "ms", value=[0.2, 0.1, 0.3]),
         {},
@@ -285,6 +290,19 @@ def test_a_few_records_that_a_maintainer_carries_need_not_be_the_set(tmp_path, g
     assert len(archive.unpack(send(tmp_path, some, set=None), tmp_path / "baked")) == 1
     with pytest.raises(RecordError, match="incomplete: hardware/sheet .*, nor 17 more"):
         archive.check(send(tmp_path, some, set=None))
+
+
+def test_an_operation_whose_law_is_not_written_yet_is_no_fault_of_an_archive(good):
+    record = copy.deepcopy(next(record for record in good.values() if record["name"] == NORM))
+    record["measurements"][0] |= {"op": "new", "shape": "8 requests"}
+    assert list(plausible.faults({"it": record})) == []
+
+
+@pytest.mark.parametrize("machine, is_right", [("-x2", True), ("-triton-3.9.0", True), ("-nvl", False)])
+def test_a_folder_may_add_how_many_cards_or_which_triton(good, machine, is_right):
+    record = copy.deepcopy(next(record for record in good.values() if record["name"] == NORM))
+    record["environment"]["machine"] += machine
+    assert (list(plausible.faults({"it": record})) == []) == is_right
 
 
 def test_without_a_sheet_a_rate_is_held_against_its_own_run(tmp_path, good):
