@@ -1,6 +1,7 @@
 """Run everything the site shows, and keep what came out under docs/baked/<machine>/.
 
     python scripts/bake.py                  on a CUDA machine: gate, programs, benchmarks, counters, compiler figures, labs
+    python scripts/bake.py --several        on a machine with several GPUs: the programs that run on all of them together
     python scripts/bake.py --cpu            anywhere: the programs under the interpreter, traces, compiler figures, labs
     python scripts/bake.py --only PATTERN   only the work whose name matches, such as 'fused_softmax/*'
     python scripts/bake.py --stale          only what has no record yet, or one older than its code
@@ -32,7 +33,7 @@ from scripts.baking.progress import Progress, span
 from scripts.baking.runs import CannotRun, Runs, variables
 from scripts.baking.work import Work, everything, is_current, measures, seconds
 from scripts.provenance import records, sources
-from scripts.provenance.environment import environment, machine_name, primary_machine
+from scripts.provenance.environment import environment, machine_name, primary_machine, several_machine
 from scripts.provenance.follow import Code, CodeError
 
 # So many pieces of work that measure nothing share a GPU, and so many files of tests; each of these by so many workers.
@@ -43,14 +44,18 @@ GIB_A_WORKER = 3  # of GPU memory: CUDA itself, and the tensors of a test
 class Bake:
     """One bake of one machine. The journal remembers what is done until all of it is."""
 
-    def __init__(self, cpu: bool, work: list[Work], code: Code):
-        self.cpu, self.work, self.code, self.machine = cpu, work, code, machine_name(cpu)
+    def __init__(self, cpu: bool, work: list[Work], code: Code, several: bool = False):
+        self.cpu, self.work, self.code, self.several = cpu, work, code, several
+        self.gpus = [""] if cpu else gpus()
+        self.together = len(self.gpus) if several else 1
+        self.machine = machine_name(cpu, self.together)
+        if several:  # then all of them are one place to work
+            self.gpus = [",".join(self.gpus)]
         self.journal = records.ROOT / "build" / f"bake-{self.machine}.json"
         self.done: dict[str, str] = json.loads(self.journal.read_text()) if self.journal.exists() else {}
         self.failures: list[str] = []
         self.absent: dict[str, str] = {}  # what this card is none for, each with the reason
         self.writing = threading.Lock()
-        self.gpus = [""] if cpu else gpus()
         self.workers = 1 if cpu else max(1, min(WORKERS, int(room()) // GIB_A_WORKER // TESTS))
         self.runs = Runs(cpu, work)
 
@@ -58,7 +63,7 @@ class Bake:
         for left_behind in (records.BAKED / self.machine).rglob(".*.part"):
             left_behind.unlink()
         red = self.gate()
-        alone = [item for item in self.work if not self.cpu and measures(item, self.code)]
+        alone = [item for item in self.work if not self.cpu and (self.several or measures(item, self.code))]
         beside = [item for item in self.work if item not in alone]
         for title, items, each in (("beside each other", beside, BESIDE), ("one at a time", alone, 1)):
             expected = {item.name: seconds(item.kind, item.short, self.machine) for item in items}
@@ -118,7 +123,7 @@ class Bake:
         began = time.monotonic()
         contents = self.runs.make(item, gpu)
         head = {"schema": records.SCHEMA, "kind": item.kind, "name": item.short, "hash": now}
-        records.write(path, head | {"environment": environment(self.cpu)} | contents)
+        records.write(path, head | {"environment": environment(self.cpu, self.together)} | contents)
         with self.writing:
             self.done[item.name] = now
             records.write_text(self.journal, json.dumps(self.done))
@@ -126,7 +131,7 @@ class Bake:
 
     def gate(self) -> dict[str, list[str]]:
         """Run the tests of what is baked, but for those that passed here already; return the red ones of each piece of work."""
-        covering, here = gate.files(self.work, self.code), environment(self.cpu)
+        covering, here = gate.files(self.work, self.code), environment(self.cpu, self.together)
         due = [stem for stem in covering if not gate.is_passed(stem, here, self.code)]
         if fresh := len(covering) - len(due):
             print(f"gate: {fresh} of {len(covering)} files of tests passed here before, of today's code", flush=True)
@@ -175,8 +180,8 @@ def told(absent: dict[str, str]) -> list[str]:
     return [f"{name}: {reason}" for name, reason in sorted(absent.items())]
 
 
-def chosen(cpu: bool, pattern: str, named: str | None = None) -> list[Work]:
-    found = [item for item in everything(cpu) if fnmatch.fnmatch(item.name, pattern)]
+def chosen(cpu: bool, several: bool, pattern: str, named: str | None = None) -> list[Work]:
+    found = [item for item in everything(cpu, several) if fnmatch.fnmatch(item.name, pattern)]
     return core.chosen(found) if named else found
 
 
@@ -208,6 +213,7 @@ def plan(work: list[Work], machine: str, cards: int, here: dict[str, Any] | None
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cpu", action="store_true", help="bake what needs no GPU, under Triton's interpreter")
+    parser.add_argument("--several", action="store_true", help="bake only what runs on all GPUs of this machine together")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="do only the work whose name matches")
     parser.add_argument("--stale", action="store_true", help="do only what has no record, or one older than its code")
     parser.add_argument("--set", choices=[core.NAME], help="bake one benchmark an operation, on any card, into one archive")
@@ -226,9 +232,10 @@ def main() -> int:
         if arguments.unpack:
             print(f"laid in {len(archive.unpack(arguments.unpack))} records")
             return 0
-        code, work = Code(), chosen(arguments.cpu, arguments.only, arguments.set)
+        code, work = Code(), chosen(arguments.cpu, arguments.several, arguments.only, arguments.set)
         if not work:
-            print(f"nothing that this bake does is called {arguments.only}", file=sys.stderr)
+            hint = "; --several does" if not arguments.several and chosen(False, True, arguments.only) else ""
+            print(f"nothing that this bake does is called {arguments.only}{hint}", file=sys.stderr)
             return 2
         try:
             import torch
@@ -244,7 +251,14 @@ def main() -> int:
                 file=sys.stderr,
             )
             return 2
-        machine = "cpu" if arguments.cpu else machine_name(False) if has_gpu else primary_machine()
+        cards = len(gpus()) if has_gpu and not arguments.cpu else 1
+        if arguments.several and not arguments.plan and cards < 2:
+            print("This machine has one GPU, and what --several bakes runs on two at least.", file=sys.stderr)
+            return 2
+        if arguments.several:
+            machine = machine_name(False, cards) if cards > 1 else several_machine()
+        else:
+            machine = "cpu" if arguments.cpu else machine_name(False) if has_gpu else primary_machine()
         absent = core.no_room(room()) if arguments.set and has_gpu else {}
         if absent:
             print("absent, because this card has no room for them:", *told(absent), sep="\n  ", flush=True)
@@ -252,11 +266,13 @@ def main() -> int:
         if arguments.stale:
             work = [item for item in work if not is_current(item, machine, code)]
         if arguments.plan:
-            here = environment(arguments.cpu) if has_gpu or arguments.cpu and torch is not None else None
+            here = environment(arguments.cpu, cards if arguments.several else 1) if has_gpu or arguments.cpu and torch is not None else None
             plan(work, machine, max(arguments.cards, 1), here, code)
             return 0
-        bake = Bake(arguments.cpu, work, code)
+        bake = Bake(arguments.cpu, work, code, arguments.several)
         status = bake.run()
+        if left := [] if arguments.cpu or arguments.several or arguments.set else chosen(False, True, arguments.only):
+            print(f"left out, and baked by --several: {', '.join(item.name for item in left)}")
         if arguments.set and status == 0:
             send(machine, absent | bake.absent)
         if arguments.pack:

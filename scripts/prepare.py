@@ -29,7 +29,7 @@ from scripts.pages import cards, dist, drawn, questions, run_here
 from scripts.pages import peers as results
 from scripts.pages.blocks import Blocks
 from scripts.provenance import programs, records, sources
-from scripts.provenance.environment import measured_on, primary_machine
+from scripts.provenance.environment import measured_on, primary_machine, several_machine
 from scripts.provenance.follow import Code, CodeError
 from scripts.provenance.inline import inline
 
@@ -122,7 +122,8 @@ def figures() -> dict[str, Any]:
     counted = versions.counts(versions.read_all())
     del counted["steps"]  # a table has them
     found["versions"] = counted | {"timed": len(versions.timed(machine)) > 1}
-    for which in ("cpu", machine):  # what a program kept on the GPU stands before what it kept without one
+    # What a program kept on the GPU stands before what it kept without one.
+    for which in ("cpu", machine, several_machine()):
         for record in records_of(which) if which in machines() else []:
             if "figures" in record:
                 found["kept"][record["name"].replace("/", "_")] = record["figures"]
@@ -172,7 +173,7 @@ def write_outputs() -> None:
 
     What Compute Sanitizer found in it stands beside that, as <program>.sanitizer.txt.
     """
-    for folder, machine in {"gpu": primary_machine(), "cpu": "cpu"}.items():
+    for machine, folder in {primary_machine(): "gpu", several_machine(): "gpu", "cpu": "cpu"}.items():
         for record in records_of(machine):
             if record["kind"] == "program":
                 text = "\n".join(record["output"]) + "\n"

@@ -26,9 +26,12 @@ class Work(NamedTuple):
         return f"{folder}/{self.short}" if folder else self.short
 
 
-def everything(cpu: bool) -> list[Work]:
-    """Everything that a machine with a GPU, or one without, makes a record of."""
-    found = [Work("program", name) for name in programs.snippet_names() if not (cpu and programs.needs_of(name))]
+def everything(cpu: bool, several: bool = False) -> list[Work]:
+    """Everything that a machine with a GPU, one without, or one with several GPUs together, makes a record of."""
+    needs = {name: programs.needs_of(name) for name in programs.snippet_names()}
+    if several:
+        return [Work("program", name) for name, asked in needs.items() if asked == programs.SEVERAL]
+    found = [Work("program", name) for name, asked in needs.items() if asked != programs.SEVERAL and not (cpu and asked)]
     found += [Work("compiled", name) for name in dict.fromkeys(specimen.function for specimen in SPECIMENS)]
     found += [Work("lab", name) for name in labs.names()]
     if cpu:

@@ -16,21 +16,32 @@ from scripts.provenance.records import RecordError
 SMI_FIELDS = "driver_version,power.limit,clocks.max.sm,clocks.max.memory"
 
 
-def machine_name(cpu: bool) -> str:
-    """The folder for this machine's records: `cpu`, or the GPU's name as its driver spells it, as a slug."""
+def machine_name(cpu: bool, together: int = 1) -> str:
+    """The folder for this machine's records: `cpu`, or the GPU's name as its driver spells it, as a slug; with how many work
+    together, where several do."""
     if cpu:
         return "cpu"
     import torch
 
-    return re.sub(r"[^a-z0-9]+", "-", torch.cuda.get_device_name().lower()).strip("-")
+    name = re.sub(r"[^a-z0-9]+", "-", torch.cuda.get_device_name().lower()).strip("-")
+    return name if together == 1 else f"{name}-x{together}"
 
 
 def primary_machine() -> str:
     """The machine whose numbers the pages show, as mkdocs.yml names it."""
+    return machine_named("primary")
+
+
+def several_machine() -> str:
+    """The one whose numbers the pages show of programs that run on several GPUs together."""
+    return machine_named("several")
+
+
+def machine_named(key: str) -> str:
     file = ROOT / "mkdocs.yml"
-    match = re.search(r"^  primary: (\S+)$", file.read_text(encoding="utf-8"), re.MULTILINE) if file.exists() else None
+    match = re.search(rf"^  {key}: (\S+)$", file.read_text(encoding="utf-8"), re.MULTILINE) if file.exists() else None
     if not match:
-        raise RecordError("mkdocs.yml: extra.primary names no machine")
+        raise RecordError(f"mkdocs.yml: extra.{key} names no machine")
     return match.group(1)
 
 
@@ -41,11 +52,11 @@ def measured_on(environment: dict[str, Any], *dates: str) -> str:
     return f"Measured on an {environment['gpu']}, {versions}, {' and '.join(dates or [environment['measured_at'][:10]])}."
 
 
-def environment(cpu: bool) -> dict[str, Any]:
+def environment(cpu: bool, together: int = 1) -> dict[str, Any]:
     import torch
     import triton
 
-    found: dict[str, Any] = {"machine": machine_name(cpu), "gpu": None, "driver": None, "cuda": None}
+    found: dict[str, Any] = {"machine": machine_name(cpu, together), "gpu": None, "driver": None, "cuda": None}
     found |= {"torch": torch.__version__, "triton": triton.__version__, "python": platform.python_version()}
     found |= {"power_limit_w": None, "sm_clock_mhz": None, "memory_clock_mhz": None}
     if not cpu:

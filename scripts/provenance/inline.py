@@ -15,7 +15,7 @@ from pathlib import Path
 
 from scripts.provenance.digest import ONE
 from scripts.provenance.follow import Code, CodeError, Place, is_project
-from scripts.provenance.programs import MARKER, needs_of, shown_on, snippet_path
+from scripts.provenance.programs import MARKER, SEVERAL, needs_of, shown_on, snippet_path
 
 # Without it a text imports nothing of the project, and to parse it is dear.
 MAY_IMPORT = re.compile(
@@ -112,7 +112,7 @@ def needed(text: str, asked: str) -> str:
     """What a program needs, in words; `asked` is what its header says that it needs beyond a CPU."""
     imported = set(PACKAGE.findall(text))
     found = ["Python 3.11 or newer", *(called for package, called in PACKAGES.items() if package in imported)]
-    found += [{"cuda": "a CUDA GPU"}.get(asked, f"a GPU of {asked}")] if asked else []
+    found += [{"cuda": "a CUDA GPU", SEVERAL: "two CUDA GPUs or more in one machine"}.get(asked, f"a GPU of {asked}")] if asked else []
     words = " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
     alone = SWITCH in text and "numpy" not in imported
     return words + ("; where there is no CUDA GPU also numpy, for Triton's interpreter" if alone else "")

@@ -9,6 +9,7 @@ from scripts import ROOT
 NOT_WRITTEN = ("generated", "baked", "programs", "data", "dist", "assets", "labs")  # of docs/: what only machines write
 NAMED = re.compile(r'programs/([\w/-]+)\.py|data-program="([\w/-]+)"')  # how a page names a program
 TITLE = re.compile(r"^# (.+?)(?: *\{[^}]*\})?$", re.MULTILINE)
+SEVERAL = "2 gpus"  # what a program needs that runs as a process on each GPU of a machine, two at least
 MARKER = re.compile(r"^\s*(?:#|//) --8<-- \[(start|end):[\w.-]+\]\s*$")
 
 
@@ -19,7 +20,7 @@ def snippet_names(root: Path = ROOT) -> list[str]:
 
 
 def needs_of(name: str, root: Path = ROOT) -> str:
-    """What the program needs beyond a CPU, from its header: `cuda`, `sm_90`, or nothing."""
+    """What the program needs beyond a CPU, from its header: `cuda`, `sm_90`, `2 gpus`, or nothing."""
     return header(name, "needs", root)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from scripts import ROOT, errors, gallery, matrix, mutate, versions
 from scripts.baking.work import everything
 from scripts.provenance import records, sources
-from scripts.provenance.environment import primary_machine
+from scripts.provenance.environment import primary_machine, several_machine
 from scripts.provenance.follow import Code
 
 # The kind and the name of a record, by its place in the folder of its machine.
@@ -17,7 +17,10 @@ Wanted = dict[str, tuple[str, str]]
 
 def wanted(machine: str) -> Wanted:
     """Every record that a machine should have."""
-    work = {item.name: (item.kind, item.short) for item in everything(machine == "cpu")}
+    several = machine == several_machine()
+    work = {item.name: (item.kind, item.short) for item in everything(machine == "cpu", several)}
+    if several:
+        return work
     work |= {f"noticed/{name}": ("gallery", name) for name in gallery.names()}
     if machine != "cpu":
         return work | {f"mutants/{module}": ("mutants", module) for module in mutate.GLUON}
@@ -47,6 +50,8 @@ def command(machine: str, name: str) -> str:
         return f"python scripts/mutate.py {given}"
     if machine == "cpu":
         return f"python scripts/bake.py --cpu --only '{name}'"
+    if machine == several_machine():
+        return f"python scripts/bake.py --several --only '{name}' on a machine with several GPUs ({machine})"
     return f"python scripts/bake.py --only '{name}' on a CUDA machine ({machine})"
 
 
@@ -88,7 +93,7 @@ def stale_elsewhere(root: Path = ROOT, baked: Path = records.BAKED) -> list[str]
     """One line for each GPU, other than the primary one, whose records have grown stale."""
     found, code = [], Code(root)
     for folder in sorted(path for path in baked.iterdir() if path.is_dir()):
-        if folder.name not in (primary_machine(), "cpu"):
+        if folder.name not in (primary_machine(), several_machine(), "cpu"):
             every: list[dict[str, Any]] = [record for _, record in records.all_records(folder.name, baked)]
             stale = [record for record in every if not sources.is_fresh(record, code)]
             if stale:

@@ -15,14 +15,15 @@ import pytest
 from scripts import charts, mutate, prepare
 from scripts.provenance import programs, records, sources
 from scripts.provenance.digest import definitions
-from scripts.provenance.environment import primary_machine
+from scripts.provenance.environment import primary_machine, several_machine
 from scripts.provenance.follow import Code
 from scripts.provenance.inline import inline
 from tests.docs import pages
 from tests.records import freshness
 
 PRIMARY = primary_machine()
-MACHINES = (PRIMARY, "cpu")
+SEVERAL = several_machine()
+MACHINES = (PRIMARY, SEVERAL, "cpu")
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -53,7 +54,9 @@ def test_stale_records_of_other_gpus_are_listed():
 def test_every_program_kernel_and_traced_run_is_wanted():
     gpu, cpu = freshness.wanted(PRIMARY), freshness.wanted("cpu")
     programs = {path.relative_to(records.ROOT / "snippets").with_suffix("").as_posix(): path for path in snippets()}
-    assert programs.keys() == {name for name in gpu if name in programs}
+    together = {name for name, path in programs.items() if "# needs: 2 gpus\n" in path.read_text(encoding="utf-8")}
+    assert together and together == freshness.wanted(SEVERAL).keys()
+    assert programs.keys() - together == {name for name in gpu if name in programs}
     anywhere = {name for name, path in programs.items() if "# needs: " not in path.read_text(encoding="utf-8")}
     assert anywhere == {name for name in cpu if name in programs}
     compiled = {name for name in gpu if name.startswith("compiled/")}
@@ -62,7 +65,7 @@ def test_every_program_kernel_and_traced_run_is_wanted():
     assert len(labs) >= 4 and labs <= cpu.keys()
     noticed = {f"noticed/{path.stem}" for path in (records.ROOT / "snippets/gallery").glob("*.py")}
     mutants = {f"mutants/{module}" for module in mutate.GLUON}
-    assert gpu.keys() == programs.keys() | compiled | labs | noticed | mutants
+    assert gpu.keys() == programs.keys() - together | compiled | labs | noticed | mutants
     rest = cpu.keys() - anywhere - compiled - labs
     kinds = {"layouts", "traces", "matrix", "mutants", "runtime", "messages", "noticed", "by_version", "printed"}
     assert {name.partition("/")[0] for name in rest} == kinds

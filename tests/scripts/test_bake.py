@@ -189,6 +189,35 @@ def test_a_bake_is_carried_to_another_checkout(tree, tmp_path):
     assert refused.returncode == 1 and "2 of 5 records come from other code than this checkout's" in refused.stderr
 
 
+TOGETHER = "# needs: 2 gpus\nimport os\nprint(os.environ['CUDA_VISIBLE_DEVICES'])\n"
+
+
+def test_what_runs_on_several_gpus_has_them_all_and_a_folder_of_its_own(tmp_path):
+    tree = checkout(tmp_path, together=TOGETHER, alone=trees.PROGRAMS["alone"])
+    two = {"A_GPU": A_GPU, "CUDA_VISIBLE_DEVICES": "0,3"}
+    done = bake(tree, "--only", "tiny/*", **two)
+    assert done.returncode == 0 and "left out, and baked by --several: tiny/together\n" in done.stdout
+    assert names(tree, "test-gpu-1-pcie") == ["alone"]
+    done = bake(tree, "--several", "--pack", str(tmp_path / "two.tgz"), **two)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert names(tree, "test-gpu-1-pcie-x2") == ["together"]
+    record = found(tree, "together", "test-gpu-1-pcie-x2")
+    assert record["output"] == ["0,3"] and record["environment"]["machine"] == "test-gpu-1-pcie-x2"
+    assert bake(tree, "--several", "--stale", **two).stdout.splitlines()[-1] == "done: 0 records of test-gpu-1-pcie-x2"
+    other = checkout(tmp_path / "other", together=TOGETHER)
+    assert bake(other, "--unpack", str(tmp_path / "two.tgz")).returncode == 0
+    assert names(other, "test-gpu-1-pcie-x2") == ["together"]
+
+
+def test_one_gpu_bakes_nothing_that_runs_on_several(tmp_path):
+    tree = checkout(tmp_path, together=TOGETHER)
+    before = trees.snapshot(tree)
+    done = bake(tree, "--several", A_GPU=A_GPU)
+    assert (done.returncode, done.stdout) == (2, "") and done.stderr.startswith("This machine has one GPU")
+    assert bake(tree, "--only", "tiny/*", A_GPU=A_GPU).stderr == "nothing that this bake does is called tiny/*; --several does\n"
+    assert trees.snapshot(tree) == before
+
+
 KEEPS = "import json, os\njson.dump({'extra': {'bytes': 7}}, open(os.environ['BLOCKWISE_RECORD'], 'w'))\n"
 
 
