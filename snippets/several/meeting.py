@@ -2,6 +2,8 @@
 # --8<-- [start:imports]
 import triton
 import triton.language as tl
+
+LIMIT = 10_000_000  # tries: some seconds of a GPU
 # --8<-- [end:imports]
 
 
