@@ -266,7 +266,8 @@ def main() -> int:
         if arguments.stale:
             work = [item for item in work if not is_current(item, machine, code)]
         if arguments.plan:
-            here = environment(arguments.cpu, cards if arguments.several else 1) if has_gpu or arguments.cpu and torch is not None else None
+            is_here = has_gpu or arguments.cpu and torch is not None
+            here = environment(arguments.cpu, cards if arguments.several else 1) if is_here else None
             plan(work, machine, max(arguments.cards, 1), here, code)
             return 0
         bake = Bake(arguments.cpu, work, code, arguments.several)

@@ -4,7 +4,9 @@ Not part of the public interface. The processes, the collectives and the memory 
 limit, and nothing uses NVLink's multicast.
 """
 
+import ctypes
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -14,7 +16,7 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-LIMIT_SECONDS = 60
+LIMIT_SECONDS = 40
 # The sums that a switch makes by itself are another subject: what is compared here are links.
 WITHOUT_MULTICAST = {"NCCL_NVLS_ENABLE": "0", "TORCH_SYMM_MEM_DISABLE_MULTICAST": "1", "NVSHMEM_DISABLE_NVLS": "1"}
 
@@ -23,9 +25,12 @@ WITHOUT_MULTICAST = {"NCCL_NVLS_ENABLE": "0", "TORCH_SYMM_MEM_DISABLE_MULTICAST"
 def together(main: Callable[[int, int], None], backend: str = "nccl") -> None:
     """Call main(rank, world) in a process for each GPU. Started plainly, the program starts torchrun first."""
     if "RANK" not in os.environ:
+        os.environ.setdefault("PYTHONPATH", os.getcwd())  # for a program of a checkout, started by its module's name
         torchrun = ["-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1", "--nproc-per-node=gpu"]
         os.execv(sys.executable, [sys.executable, *torchrun, *sys.argv])  # this process becomes torchrun
     os.environ.update(WITHOUT_MULTICAST)
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # when torchrun dies, so does this process
     rank, world = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     device = None
     if backend == "nccl":
@@ -68,6 +73,7 @@ def symmetric(shape: tuple[int, ...], dtype: torch.dtype) -> tuple[torch.Tensor,
 # --8<-- [end:symmetric]
 
 
+# --8<-- [start:timed]
 def slowest(milliseconds: float) -> float:
     """The longest of all ranks' times: an operation ends where its last rank ends."""
     time = torch.tensor(milliseconds, device="cuda")
@@ -75,7 +81,6 @@ def slowest(milliseconds: float) -> float:
     return time.item()
 
 
-# --8<-- [start:timed]
 def timed_together(functions: dict[str, Callable[[], Any]], rounds: int = 30) -> dict[str, float]:
     """The median milliseconds of each function, called in turns on all ranks at once; of the slowest rank."""
     times: dict[str, list[float]] = {name: [] for name in functions}
@@ -91,4 +96,17 @@ def timed_together(functions: dict[str, Callable[[], Any]], rounds: int = 30) ->
             if turn >= 5:  # the first ones warm up
                 times[name].append(events[0].elapsed_time(events[1]))
     return {name: slowest(torch.tensor(found).median().item()) for name, found in times.items()}
+
+
+def replayed(function: Callable[[], Any], calls: int = 10) -> Callable[[], None]:
+    """So many calls in a row as a CUDA graph, which costs the host one launch."""
+    for _ in range(2):
+        function()
+    torch.cuda.synchronize()
+    dist.barrier()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # NCCL's watchdog is another thread
+        for _ in range(calls):
+            function()
+    return graph.replay
 # --8<-- [end:timed]

@@ -112,7 +112,8 @@ def needed(text: str, asked: str) -> str:
     """What a program needs, in words; `asked` is what its header says that it needs beyond a CPU."""
     imported = set(PACKAGE.findall(text))
     found = ["Python 3.11 or newer", *(called for package, called in PACKAGES.items() if package in imported)]
-    found += [{"cuda": "a CUDA GPU", SEVERAL: "two CUDA GPUs or more in one machine"}.get(asked, f"a GPU of {asked}")] if asked else []
+    gpus = {"cuda": "a CUDA GPU", SEVERAL: "two CUDA GPUs or more in one machine"}
+    found += [gpus.get(asked, f"a GPU of {asked}")] if asked else []
     words = " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))
     alone = SWITCH in text and "numpy" not in imported
     return words + ("; where there is no CUDA GPU also numpy, for Triton's interpreter" if alone else "")

@@ -35,8 +35,9 @@ def neighbor_kernel(
 
 
 # --8<-- [start:launch]
-def neighbor(x_places, flags, missing, out, rank, world, programs=1, block=256, limit=LIMIT):
-    neighbor_kernel[(programs,)](x_places, flags, missing, out, out.numel(), rank, limit, WORLD=world, BLOCK=block)
+def neighbor(x_places, flags, missing, out, rank, world, programs=1, block=256, limit=LIMIT, **options):
+    launch = neighbor_kernel[(programs,)]
+    launch(x_places, flags, missing, out, out.numel(), rank, limit, WORLD=world, BLOCK=block, **options)
 # --8<-- [end:launch]
 
 

@@ -37,9 +37,10 @@ def one_shot_kernel(
 
 
 # --8<-- [start:launch]
-def one_shot(x_places, flags, missing, out, rank, world, programs=1, block=256, limit=LIMIT):
+def one_shot(x_places, flags, missing, out, rank, world, programs=1, block=256, limit=LIMIT, **options):
     """The sum of every rank's x, in `out`, which is a tensor of this rank alone."""
-    one_shot_kernel[(programs,)](x_places, flags, missing, out, out.numel(), rank, limit, WORLD=world, BLOCK=block)
+    launch = one_shot_kernel[(programs,)]
+    launch(x_places, flags, missing, out, out.numel(), rank, limit, WORLD=world, BLOCK=block, **options)
 # --8<-- [end:launch]
 
 

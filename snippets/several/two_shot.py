@@ -40,9 +40,10 @@ def two_shot_kernel(
 
 
 # --8<-- [start:launch]
-def two_shot(x_places, flags, missing, x, rank, world, programs=1, block=256, limit=LIMIT):
+def two_shot(x_places, flags, missing, x, rank, world, programs=1, block=256, limit=LIMIT, **options):
     """Every rank's x becomes the sum of all of them."""
-    two_shot_kernel[(programs,)](x_places, flags, missing, x, x.numel(), rank, limit, WORLD=world, BLOCK=block)
+    launch = two_shot_kernel[(programs,)]
+    launch(x_places, flags, missing, x, x.numel(), rank, limit, WORLD=world, BLOCK=block, **options)
 # --8<-- [end:launch]
 
 

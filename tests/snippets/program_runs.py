@@ -14,7 +14,8 @@ from typing import NamedTuple
 PACKAGES = {"torch", "triton", "numpy", "matplotlib"}
 # A program may use these where they are installed, and says so where they are not.
 GUARDED = {"flash_attn", "liger_kernel"}
-SAYS = {"cuda": re.compile(r"\bcuda\b", re.IGNORECASE), "sm_90": re.compile(r"\bsm_90\b|\b9\.0\b"), "2 gpus": re.compile(r"\b2 gpus\b")}
+SAYS = {"cuda": re.compile(r"\bcuda\b", re.IGNORECASE), "sm_90": re.compile(r"\bsm_90\b|\b9\.0\b")}
+SAYS |= {"2 gpus": re.compile(r"\b2 gpus\b")}
 
 
 SWITCH = re.compile(r"""^if .*not torch\.cuda\.is_available\(\):\n    os\.environ\["TRITON_INTERPRET"\] = "1\"""", re.MULTILINE)
