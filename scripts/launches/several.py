@@ -27,6 +27,7 @@ SPECIMENS = [
             f"{rank}-of-2",
             255,
             3 * (128 + 256) * 64 * 2 + 128 * 256 * 2 + 2048,
+            spills=216,  # on sm_80, which has no descriptors and for which the tile is not meant
             arguments={**TILED, "arrived_ptr": "*u32", "missing_ptr": "*i32", "M": 8192, "N": 4096, "K": 8192, "rank": rank,
                        "limit": 10_000_000, "WORLD": 2, "BLOCK_M": 128, "BLOCK_N": 256, "BLOCK_K": 64, "GROUP": 8},
             options={"num_warps": 8, "num_stages": 3},

@@ -11,6 +11,8 @@ if torch.cuda.device_count() < 2:
     print("needs: 2 gpus (NVIDIA GPUs of one machine that PyTorch can use)")
     sys.exit(2)
 
+from kernels.tools.benchmark import keep
+
 # --8<-- [start:first]
 import torch
 import torch.distributed as dist
@@ -29,3 +31,5 @@ def main(rank, world):
 
 
 together(main)
+if os.environ["RANK"] == "0":
+    keep(figures={"world": int(os.environ["WORLD_SIZE"])})

@@ -11,6 +11,7 @@ if torch.cuda.device_count() < 2:
     print("needs: 2 gpus (NVIDIA GPUs of one machine that PyTorch can use)")
     sys.exit(2)
 
+from kernels.tools.benchmark import keep
 from kernels.tools.several import symmetric, together
 from snippets.several.neighbor import neighbor
 
@@ -29,3 +30,5 @@ def main(rank, world):
 
 
 together(main)
+if os.environ["RANK"] == "0":
+    keep(figures={"world": int(os.environ["WORLD_SIZE"])})
