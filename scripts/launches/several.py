@@ -1,6 +1,6 @@
 """The kernels of snippets/several, as they are launched on two GPUs and on four."""
 
-from scripts.launches import Specimen
+from scripts.launches import Specimen, called
 
 IN = "snippets/several"
 TABLES = {"places_ptr": "*i64", "flags_ptr": "*i64", "missing_ptr": "*i32"}
@@ -9,9 +9,13 @@ BLOCKS = {"BLOCK": 4096}
 SUMS = {"neighbor": "out_ptr", "one_shot": "out_ptr", "two_shot": "x_ptr"}
 TILED = {"a_desc": "tensordesc<bf16[128, 64]>", "b_desc": "tensordesc<bf16[64, 256]>", "c_desc": "tensordesc<bf16[128, 256]>"}
 SPECIMENS = [
+    called(
+        f"{IN}/solution.py:several_reduce_scatter_kernel",
+        **TABLES, out_ptr="*fp32", n_share=250, rank=0, limit=10_000_000, WORLD=4, BLOCK=64,
+    ),
     *(
         Specimen(
-            f"{IN}/{name}.py:{name}_kernel",
+            f"{IN}/{name}.py:several_{name}_kernel",
             f"{rank}-of-{world}",
             96,
             300,
@@ -23,7 +27,7 @@ SPECIMENS = [
     ),
     *(
         Specimen(
-            f"{IN}/gather_product.py:gather_product_kernel",
+            f"{IN}/gather_product.py:several_gather_product_kernel",
             f"{rank}-of-2",
             255,
             3 * (128 + 256) * 64 * 2 + 128 * 256 * 2 + 2048,

@@ -24,7 +24,7 @@ from snippets.several.meeting import LIMIT
 
 # --8<-- [start:kernel]
 @triton.jit
-def gather_product_kernel(
+def several_gather_product_kernel(
     a_desc, b_desc, c_desc, arrived_ptr, missing_ptr, M, N, K, rank, limit,
     WORLD: tl.constexpr, BLOCK_M: tl.constexpr, BLOCK_N: tl.constexpr, BLOCK_K: tl.constexpr, GROUP: tl.constexpr,
 ):  # fmt: skip
@@ -64,7 +64,7 @@ def gather_product(a, b, c, arrived, missing, rank, world, programs, tile=(128, 
     of_a, of_b = TensorDescriptor.from_tensor(a, [block_m, block_k]), TensorDescriptor.from_tensor(b, [block_k, block_n])
     of_c = TensorDescriptor.from_tensor(c, [block_m, block_n])
     blocks = {"BLOCK_M": block_m, "BLOCK_N": block_n, "BLOCK_K": block_k, "GROUP": 8}
-    launch = gather_product_kernel[(programs,)]
+    launch = several_gather_product_kernel[(programs,)]
     launch(of_a, of_b, of_c, arrived, missing, m, n, k, rank, limit, WORLD=world, **blocks, **options)
 # --8<-- [end:launch]
 

@@ -21,7 +21,7 @@ from snippets.several.meeting import LIMIT, meet, of_rank
 
 # --8<-- [start:kernel]
 @triton.jit
-def neighbor_kernel(
+def several_neighbor_kernel(
     places_ptr, flags_ptr, missing_ptr, out_ptr, n_elements, rank, limit, WORLD: tl.constexpr, BLOCK: tl.constexpr
 ):
     meet(flags_ptr, missing_ptr, rank, limit, WORLD)  # the neighbor has written
@@ -36,7 +36,7 @@ def neighbor_kernel(
 
 # --8<-- [start:launch]
 def neighbor(x_places, flags, missing, out, rank, world, programs=1, block=256, limit=LIMIT, **options):
-    launch = neighbor_kernel[(programs,)]
+    launch = several_neighbor_kernel[(programs,)]
     launch(x_places, flags, missing, out, out.numel(), rank, limit, WORLD=world, BLOCK=block, **options)
 # --8<-- [end:launch]
 

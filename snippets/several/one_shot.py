@@ -21,7 +21,7 @@ from snippets.several.meeting import LIMIT, meet, of_rank
 
 # --8<-- [start:kernel]
 @triton.jit
-def one_shot_kernel(
+def several_one_shot_kernel(
     places_ptr, flags_ptr, missing_ptr, out_ptr, n_elements, rank, limit, WORLD: tl.constexpr, BLOCK: tl.constexpr
 ):
     meet(flags_ptr, missing_ptr, rank, limit, WORLD)
@@ -39,7 +39,7 @@ def one_shot_kernel(
 # --8<-- [start:launch]
 def one_shot(x_places, flags, missing, out, rank, world, programs=1, block=256, limit=LIMIT, **options):
     """The sum of every rank's x, in `out`, which is a tensor of this rank alone."""
-    launch = one_shot_kernel[(programs,)]
+    launch = several_one_shot_kernel[(programs,)]
     launch(x_places, flags, missing, out, out.numel(), rank, limit, WORLD=world, BLOCK=block, **options)
 # --8<-- [end:launch]
 

@@ -17,7 +17,7 @@ from snippets.several.meeting import LIMIT, meet, of_rank
 
 # --8<-- [start:kernel]
 @triton.jit
-def reduce_scatter_kernel(
+def several_reduce_scatter_kernel(
     places_ptr, flags_ptr, missing_ptr, out_ptr, n_share, rank, limit, WORLD: tl.constexpr, BLOCK: tl.constexpr
 ):
     meet(flags_ptr, missing_ptr, rank, limit, WORLD)
@@ -43,7 +43,7 @@ x.copy_(torch.randn(world, 1000))
 
 def run(rank):
     tables = places(x), places(flags), missing[rank], out[rank]
-    reduce_scatter_kernel[(1,)](*tables, 250, rank, LIMIT, WORLD=world, BLOCK=64)
+    several_reduce_scatter_kernel[(1,)](*tables, 250, rank, LIMIT, WORLD=world, BLOCK=64)
 
 
 in_processes(world, run)

@@ -21,7 +21,7 @@ from snippets.several.meeting import LIMIT, meet, of_rank
 
 # --8<-- [start:kernel]
 @triton.jit
-def two_shot_kernel(
+def several_two_shot_kernel(
     places_ptr, flags_ptr, missing_ptr, x_ptr, n_elements, rank, limit, WORLD: tl.constexpr, BLOCK: tl.constexpr
 ):
     n_blocks = tl.cdiv(n_elements, BLOCK)
@@ -42,7 +42,7 @@ def two_shot_kernel(
 # --8<-- [start:launch]
 def two_shot(x_places, flags, missing, x, rank, world, programs=1, block=256, limit=LIMIT, **options):
     """Every rank's x becomes the sum of all of them."""
-    launch = two_shot_kernel[(programs,)]
+    launch = several_two_shot_kernel[(programs,)]
     launch(x_places, flags, missing, x, x.numel(), rank, limit, WORLD=world, BLOCK=block, **options)
 # --8<-- [end:launch]
 

@@ -20,13 +20,13 @@ def shots(record: Record) -> Picture:
     totals = [sum(part for _, to, part in moves if to == 0) for moves in (one, two)]
     caption = (
         f"An all-reduce over {world} ranks, from top to bottom; a line is a part of the tensor that crosses a link. By one shot "
-        f"every rank loads all of every other, {totals[0]:g} tensors. By two shots it loads and adds one share, and stores the sum "
-        f"of that share to every other: {totals[1]:g} tensors arrive."
+        f"every rank loads all of every other, {totals[0]:g} tensors. By two shots it loads and adds one share, and stores the "
+        f"sum of that share to every other: {totals[1]:g} tensors arrive."
     )
     alt = (
-        f"Left: {world} ranks above and {world} below, each below joined to every other above, {len(one)} thick lines. Right: three "
-        f"rows. Each rank of the middle row loads one share from each other, {len(loads)} thin lines, and stores its sum to each "
-        f"other, {len(stores)} thin lines."
+        f"Left: {world} ranks above and {world} below, each below joined to every other above, {len(one)} thick lines. Right: "
+        f"three rows. Each rank of the middle row loads one share from each other, {len(loads)} thin lines, and stores its sum "
+        f"to each other, {len(stores)} thin lines."
     )
     steps = [("one shot, load", one), ("two shots, load", loads), ("two shots, store", stores)]
     rows = [[step, begin, end, part] for step, moves in steps for begin, end, part in moves]
