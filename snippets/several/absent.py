@@ -7,9 +7,9 @@ os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
 print("Triton's interpreter runs the kernel on the CPU, whether there is a GPU or not.")
 
 # --8<-- [start:imports]
-from snippets.several.forked import in_processes, places, shared
-from snippets.several.one_shot import one_shot
+from kernels.tools.forked import in_processes, places, shared
 # --8<-- [end:imports]
+from snippets.several.one_shot import one_shot
 
 # --8<-- [start:absent]
 world = 3

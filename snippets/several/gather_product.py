@@ -17,8 +17,8 @@ import triton
 import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
-from snippets.several.forked import in_processes, shared
-from snippets.several.meeting import LIMIT
+from kernels.tools.forked import in_processes, shared
+from kernels.tools.meeting import LIMIT
 # --8<-- [end:imports]
 
 

@@ -14,8 +14,8 @@ if __name__ == "__main__":
 import triton
 import triton.language as tl
 
-from snippets.several.forked import in_processes, places, shared
-from snippets.several.meeting import LIMIT, meet, of_rank
+from kernels.tools.forked import in_processes, places, shared
+from kernels.tools.meeting import LIMIT, meet, of_rank
 # --8<-- [end:imports]
 
 

@@ -10,8 +10,8 @@ print("Triton's interpreter runs the kernel on the CPU, whether there is a GPU o
 import triton
 import triton.language as tl
 
-from snippets.several.forked import in_processes, places, shared
-from snippets.several.meeting import LIMIT, meet, of_rank
+from kernels.tools.forked import in_processes, places, shared
+from kernels.tools.meeting import LIMIT, meet, of_rank
 # --8<-- [end:imports]
 
 

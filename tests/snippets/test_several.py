@@ -8,8 +8,8 @@ import time
 import pytest
 import torch
 
+from kernels.tools.forked import in_processes, places, shared
 from scripts.provenance import programs
-from snippets.several.forked import in_processes, places, shared
 from snippets.several.gather_product import gather_product
 from snippets.several.neighbor import neighbor
 from snippets.several.one_shot import one_shot

@@ -1,4 +1,4 @@
-"""How kernels of several GPUs wait for each other: flags that each sets for all, and a wait that has a limit."""
+"""How kernels of several GPUs wait for each other: flags that each raises at all, and a wait that has a limit."""
 # --8<-- [start:imports]
 import triton
 import triton.language as tl
