@@ -2,9 +2,7 @@
 
 import os
 
-# --8<-- [start:torch]
 import torch
-# --8<-- [end:torch]
 
 if __name__ == "__main__":
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
