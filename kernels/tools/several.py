@@ -64,7 +64,8 @@ def symmetric(shape: tuple[int, ...], dtype: torch.dtype) -> tuple[torch.Tensor,
     if asked != asked[:1] * world:
         raise ValueError(f"symmetric: expected the same shape and dtype on every rank, got {asked}")
     mine = symm_mem.empty(*shape, dtype=dtype, device=torch.device("cuda", here)).zero_()
-    handle = symm_mem.rendezvous(mine, dist.group.WORLD.group_name)
+    group: Any = dist.group.WORLD
+    handle = symm_mem.rendezvous(mine, group.group_name)
     places = [handle.get_buffer(peer, shape, dtype).data_ptr() for peer in range(world)]
     assert places[rank] == mine.data_ptr()
     torch.cuda.synchronize()

@@ -56,7 +56,7 @@ def no_link(rank, world):
 
 
 CASES = {function.__name__: function for function in (dies, never_comes, shapes_differ, shapes_differ_in_nccl, no_link)}
-SAYS = re.compile(r"^.*?(\w+Error: [^\n]{0,200}|exitcode +: -?\d+)", re.MULTILINE)
+SAYS = re.compile(r"^.*?(\w+Error: [^\n]{1,200}|exitcode +: -?\d+)", re.MULTILINE)
 
 if sys.argv[1:]:
     together(CASES[sys.argv[1]])
@@ -64,6 +64,7 @@ if sys.argv[1:]:
 
 # --8<-- [start:ends]
 kept = {}
+os.environ.setdefault("PYTHONPATH", os.getcwd())  # for a checkout
 for case in CASES:
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--local-addr=127.0.0.1", "--nproc-per-node=gpu"]
     debug = {"TORCH_DISTRIBUTED_DEBUG": "DETAIL"} if case == "shapes_differ_in_nccl" else {}  # it compares shapes first
