@@ -30,7 +30,10 @@ found = importlib.util.find_spec("kernels")
 if not (found and found.origin and os.path.isdir(os.path.join(os.path.dirname(found.origin), "labs"))):
     folder = tempfile.mkdtemp()
     pip = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder]
-    subprocess.run([*pip, "{library}"], check=True)
+    library = [
+{library}
+    ]
+    subprocess.run([*pip, *library], check=True)
     sys.path.insert(0, folder)
 
 """
@@ -69,8 +72,8 @@ def site_url() -> str:
     return f"{given.rstrip('/')}/" if given else default_url()
 
 
-def wheel(site: str) -> str:
-    return f"{site}dist/{dist.wheel_name()}"
+def wheels(site: str) -> list[str]:
+    return [f"{site}dist/{dist.wheel_name(part=part)}" for part in (dist.LIBRARY, dist.TOOLS)]
 
 
 def with_links(text: str, base: str) -> str:
@@ -84,9 +87,10 @@ def with_links(text: str, base: str) -> str:
     return LINK.sub(linked, text)
 
 
-def with_install(text: str, library: str) -> str:
+def with_install(text: str, library: list[str]) -> str:
     """A setup cell that sees to it that the library can be imported; `library` is what pip is given."""
-    return text.replace(INSTALL, FETCHED.replace("{library}", library))
+    lines = "\n".join(f'        "{address}",' for address in library)
+    return text.replace(INSTALL, FETCHED.replace("{library}", lines))
 
 
 def record_of(name: str) -> dict[str, Any] | None:
@@ -107,7 +111,7 @@ def outputs_of(record: dict[str, Any] | None) -> list[str]:
     return ["\n".join(cell["output"]) for cell in record["cells"]] if record else []
 
 
-def notebook(name: str, cells: list[Cell], site: str, library: str, outputs: list[str] | None = None) -> dict[str, Any]:
+def notebook(name: str, cells: list[Cell], site: str, library: list[str], outputs: list[str] | None = None) -> dict[str, Any]:
     """Cells as a notebook of format 4.5, its code cells with these outputs, for readers of the site at this address."""
     made: list[dict[str, Any]] = []
     waiting = iter(outputs or [])
@@ -143,7 +147,7 @@ def page(name: str) -> str:
             text = with_solved_output(cell.text, printed, where) if cell.tag == "solution" else cell.text
             parts.append(region(with_links(text, "../../")))
             continue
-        parts.append(f"```python\n{with_install(cell.text, wheel(site_url()))}\n```")
+        parts.append(f"```python\n{with_install(cell.text, wheels(site_url()))}\n```")
         printed = next(outputs, "")
         if printed and cell.tag not in ("exercise", "check"):
             parts.append(region(f"It prints, on {where}:\n\n{output(printed)}"))
@@ -182,14 +186,15 @@ def checked(record: dict[str, Any]) -> str:
 def learners(name: str) -> str:
     """The learner's notebook as its file in the repository holds it."""
     site = default_url()
-    library = f"git+{repository()}" if repository() else wheel(site)
+    source = f"git+{repository()}"
+    library = [source, f"{source}#subdirectory={dist.TOOLS}"] if repository() else wheels(site)
     return as_json(notebook(name, version(cells_of(name), False), site, library))
 
 
 def published(name: str, is_solved: bool) -> str:
     """A notebook as the site has it, from which the library comes, too."""
     outputs = outputs_of(record_of(name)) if is_solved else None
-    return as_json(notebook(name, version(cells_of(name), is_solved), site_url(), wheel(site_url()), outputs))
+    return as_json(notebook(name, version(cells_of(name), is_solved), site_url(), wheels(site_url()), outputs))
 
 
 def in_page(name: str) -> str:

@@ -3,11 +3,12 @@
     python scripts/prepare.py
 
 Reads snippets, kernels, pages and docs/baked; writes docs/programs, docs/data, docs/dist and docs/generated, which
-git ignores. The standard library alone, but for the library's wheel, which its build backend makes; it runs no kernel.
+git ignores. The standard library alone, but for the library's wheels, which their build backend makes; it runs no kernel.
 """
 
 import csv
 import gc
+import hashlib
 import html
 import io
 import json
@@ -678,7 +679,8 @@ def write_all(meanwhile: Callable[[], None]) -> None:
         meanwhile()
         for each in written:
             each.result()
-        files = {"wheel": dist.wheel_name(), "sources": dist.sources_name()}
+        files = {"wheel": dist.wheel_name(), "tools": dist.wheel_name(part=dist.TOOLS), "sources": dist.sources_name()}
+        files["sha256"] = hashlib.sha256((DOCS / "dist" / files["wheel"]).read_bytes()).hexdigest()
         write_json(DOCS / "generated" / "figures.json", found.result() | {"programs": program_lines(), "dist": files})
 
 

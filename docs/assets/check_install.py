@@ -47,6 +47,14 @@ def faults(torch: str, triton: str, numpy: str) -> list[str]:
     return found
 
 
+def shared_folder(library: str, other: str) -> list[str]:
+    """Two projects have the import name `kernels`, and in one environment they write over one another's files."""
+    if not (library and other):
+        return []
+    again = "pip uninstall blockwise-kernels kernels, then install each again in an environment of its own"
+    return [f"blockwise-kernels {library} and kernels {other}, another project, share the folder kernels: {again}"]
+
+
 def main() -> int:
     versions = [installed(package) for package in ("torch", "triton", "numpy")]
     shown = [f"{name} {version or '-'}" for name, version in zip(("torch", "triton", "numpy"), versions, strict=True)]
@@ -54,7 +62,7 @@ def main() -> int:
     if platform.system() != "Linux":
         print("Triton has no wheels for this system: use Linux, WSL 2 or a cloud notebook.")
         return 1
-    wrong = faults(*versions)
+    wrong = faults(*versions) + shared_folder(installed("blockwise-kernels"), installed("kernels"))
     print("\n".join(f"does not fit: {line}" for line in wrong) or "They fit.")
     return 1 if wrong else 0
 

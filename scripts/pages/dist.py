@@ -1,9 +1,10 @@
-"""The library's wheel and the project's sources, as files of the site: docs/dist.
+"""The library's wheel, the one of its tools, and the project's sources, as files of the site: docs/dist.
 
     pip install <address of the site>/dist/blockwise_kernels-<version>-py3-none-any.whl
 
-The wheel is built by the project's own build backend. The same sources give the same bytes: every date is the same, files
-are in order, and where the checkout lies does not count.
+Two distributions come from one tree, and no file is in both: the library, from pyproject.toml, and what teaches and measures,
+from extras/tools/pyproject.toml. The wheels are built by the project's own build backend. The same sources give the same bytes:
+every date is the same, files are in order, and where the checkout lies does not count.
 """
 
 import fnmatch
@@ -24,7 +25,8 @@ from typing import Any
 from scripts import ROOT
 
 MADE_AT = 1577836800  # 2020-01-01: a zip file cannot say that it has no date
-IN_THE_WHEEL = ("pyproject.toml", "README.md", "LICENSE", "kernels")
+IN_THE_WHEELS = ("pyproject.toml", "README.md", "LICENSE", "kernels", "extras")
+LIBRARY, TOOLS = ".", "extras/tools"  # where the distributions' pyproject.toml lie
 BUILD = "import sys; from setuptools.build_meta import build_wheel; build_wheel(sys.argv[1])"
 
 
@@ -33,37 +35,46 @@ class BuildError(Exception):
 
 
 @cache
-def project(root: Path = ROOT) -> dict[str, Any]:
-    return tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+def project(root: Path = ROOT, part: str = LIBRARY) -> dict[str, Any]:
+    return tomllib.loads((root / part / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 
-def wheel_name(root: Path = ROOT) -> str:
-    return f"{project(root)['name'].replace('-', '_')}-{project(root)['version']}-py3-none-any.whl"
+def wheel_name(root: Path = ROOT, part: str = LIBRARY) -> str:
+    return f"{project(root, part)['name'].replace('-', '_')}-{project(root, part)['version']}-py3-none-any.whl"
 
 
 def sources_name(root: Path = ROOT) -> str:
     return f"blockwise-{project(root)['version']}.tar.gz"
 
 
+def names(root: Path = ROOT) -> list[str]:
+    """What lies in docs/dist."""
+    return sorted([wheel_name(root), wheel_name(root, TOOLS), sources_name(root)])
+
+
 def write(folder: Path, root: Path = ROOT) -> None:
-    """Write both files into a folder."""
+    """Write the three files into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    build_wheel(folder, root)
+    for part in (LIBRARY, TOOLS):
+        build_wheel(folder, root, part)
     pack_sources(folder / sources_name(root), root)
 
 
-def build_wheel(folder: Path, root: Path) -> None:
-    """In a copy, because the backend leaves files behind, and takes what it finds there."""
+def build_wheel(folder: Path, root: Path, part: str) -> None:
+    """In a copy, because the backend leaves files behind, and takes what it finds there, such as the license."""
     with tempfile.TemporaryDirectory() as copy:
         for path in sources(root):
-            if path.relative_to(root).parts[0] in IN_THE_WHEEL:
+            if path.relative_to(root).parts[0] in IN_THE_WHEELS:
                 place = Path(copy) / path.relative_to(root)
                 place.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(path, place)
                 place.chmod(0o644)
+        place = Path(copy) / part
+        if part != LIBRARY:
+            shutil.copyfile(root / "LICENSE", place / "LICENSE")
         environment = os.environ | {"SOURCE_DATE_EPOCH": str(MADE_AT)}
         command = [sys.executable, "-c", BUILD, str(folder.resolve())]
-        done = subprocess.run(command, cwd=copy, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        done = subprocess.run(command, cwd=place, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         if done.returncode:
             raise BuildError(f"the wheel could not be built:\n{done.stdout[-2000:]}")
 

@@ -26,6 +26,7 @@ BEGINS = "# The page's own part:"
 # What a program may import from elsewhere, and how it is called there; a whole file imports no library.
 PACKAGES = {"torch": "torch", "triton": "triton", "numpy": "numpy", "matplotlib": "matplotlib", "kernels": "blockwise-kernels"}
 PACKAGE = re.compile(rf"^ *(?:import|from) ({'|'.join(PACKAGES)})\b", re.MULTILINE)
+OF_THE_TOOLS = re.compile(r"^ *(?:import|from) kernels\.(?:tools|labs)\b", re.MULTILINE)  # a distribution of their own
 SWITCH = 'os.environ["TRITON_INTERPRET"] = "1"'
 HEAD = 3  # lines
 
@@ -112,6 +113,7 @@ def needed(text: str, asked: str) -> str:
     """What a program needs, in words; `asked` is what its header says that it needs beyond a CPU."""
     imported = set(PACKAGE.findall(text))
     found = ["Python 3.11 or newer", *(called for package, called in PACKAGES.items() if package in imported)]
+    found += ["blockwise-kernels-tools"] if OF_THE_TOOLS.search(text) else []
     gpus = {"cuda": "a CUDA GPU", SEVERAL: "two CUDA GPUs or more in one machine"}
     found += [gpus.get(asked, f"a GPU of {asked}")] if asked else []
     words = " and ".join(filter(None, [", ".join(found[:-1]), found[-1]]))

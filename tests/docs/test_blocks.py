@@ -1,6 +1,7 @@
 """What the first button of a block copies: the block as it is shown, and what that needs, in an order that runs."""
 
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -58,6 +59,8 @@ def test_the_library_is_imported_and_other_programs_are_written_in(published):
             assert "--8<--" not in block["text"] and "from snippets" not in block["text"], block["program"]
             needs = block["text"].splitlines()[1]
             assert ("blockwise-kernels" in needs) == ("from kernels" in block["text"]), block["program"]
+            tools = re.search(r"^ *from kernels\.(tools|labs)\b", block["text"], re.MULTILINE)
+            assert ("blockwise-kernels-tools" in needs) == bool(tools), block["program"]
 
 
 # A small program

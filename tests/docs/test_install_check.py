@@ -39,6 +39,12 @@ def test_others_are_refused_with_what_to_do(versions, says):
     assert says in line and "pip install" in line
 
 
+def test_another_project_of_the_same_import_name_is_refused_beside_the_library():
+    (line,) = check.shared_folder("0.1.0", "0.10.4")
+    assert "0.10.4, another project" in line and "pip uninstall blockwise-kernels kernels" in line
+    assert check.shared_folder("0.1.0", "") == check.shared_folder("", "0.10.4") == []
+
+
 def test_the_command_passes_here():
     done = subprocess.run([sys.executable, FILE], capture_output=True, text=True)
     assert done.returncode == 0 and "They fit." in done.stdout, done.stdout

@@ -95,7 +95,7 @@ def test_links_lead_to_pages_of_the_site():
 
 
 def test_what_is_printed_becomes_an_output():
-    book = lab_pages.notebook("a", [Cell(True, "", "# A"), Cell(False, "check", "print(1)")], "", "", ["1\n2"])
+    book = lab_pages.notebook("a", [Cell(True, "", "# A"), Cell(False, "check", "print(1)")], "", [], ["1\n2"])
     assert book["cells"][1]["outputs"] == [{"output_type": "stream", "name": "stdout", "text": ["1\n", "2\n"]}]
 
 
@@ -117,28 +117,32 @@ def test_a_record_of_other_cells_is_refused(monkeypatch, tmp_path):
 
 
 def installs(text: str) -> list[str]:
-    return re.findall(r"\[\*pip, \"([^\"]+)\"\]", text)
+    return re.findall(r"^\W*((?:git\+)?https?:[^\s\"]+)\",", text, re.MULTILINE)
+
+
+def wheels(home: str) -> list[str]:
+    return [f"{home}dist/{dist.wheel_name(part=part)}" for part in (dist.LIBRARY, dist.TOOLS)]
 
 
 def test_the_library_comes_from_the_site_that_the_notebook_comes_from(monkeypatch):
-    wheel = dist.wheel_name()
     for given, home in (
         ("https://example.org/book/", "https://example.org/book/"),
         ("https://example.org", "https://example.org/"),
     ):
         monkeypatch.setenv("SITE_URL", given)
         for text in (lab_pages.page("softmax"), lab_pages.published("softmax", True), lab_pages.published("softmax", False)):
-            assert installs(text.replace("\\", "")) == [f"{home}dist/{wheel}"]
+            assert installs(text.replace("\\", "")) == wheels(home)
         assert f"]({home}course/fused-softmax/)" in lab_pages.published("softmax", False)
     monkeypatch.delenv("SITE_URL")
-    assert installs(lab_pages.page("softmax")) == [f"{lab_pages.default_url()}dist/{wheel}"]
+    assert installs(lab_pages.page("softmax")) == wheels(lab_pages.default_url())
 
 
 def test_the_notebook_of_the_repository_takes_the_library_from_there(monkeypatch):
     monkeypatch.setenv("SITE_URL", "https://example.org/book/")
-    assert installs(lab_pages.learners("softmax").replace("\\", "")) == [f"{lab_pages.default_url()}dist/{dist.wheel_name()}"]
+    assert installs(lab_pages.learners("softmax").replace("\\", "")) == wheels(lab_pages.default_url())
     monkeypatch.setattr(lab_pages, "repository", lambda: REPOSITORY)
-    assert installs(lab_pages.learners("softmax").replace("\\", "")) == [f"git+{REPOSITORY}"]
+    source = f"git+{REPOSITORY}"
+    assert installs(lab_pages.learners("softmax").replace("\\", "")) == [source, f"{source}#subdirectory={dist.TOOLS}"]
 
 
 @pytest.fixture
@@ -162,7 +166,7 @@ def test_a_missing_library_is_fetched_into_a_folder_of_its_own(setup, monkeypatc
     monkeypatch.setattr(subprocess, "run", lambda command, check: commands.append(command))
     exec(setup, {})
     (command,) = commands
-    assert command[0] == sys.executable and command[-1] == lab_pages.wheel(lab_pages.site_url())
+    assert command[0] == sys.executable and command[-2:] == wheels(lab_pages.site_url())
     assert "--no-deps" in command and command[command.index("--target") + 1] == sys.path[0]
 
 

@@ -98,7 +98,7 @@ def test_published_data_lies_where_readers_look_for_it(site):
 @pytest.mark.parametrize("build", ["site", "zensical_site"])
 def test_the_library_and_the_sources_are_files_of_the_site(build, request):
     folder = request.getfixturevalue(build).site / "dist"
-    assert sorted(path.name for path in folder.iterdir()) == sorted([dist.wheel_name(), dist.sources_name()])
+    assert sorted(path.name for path in folder.iterdir()) == dist.names()
 
 
 def test_links_to_a_repository_appear_when_there_is_one(site, site_with_repository):
