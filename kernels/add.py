@@ -71,6 +71,17 @@ class Add(torch.autograd.Function):
 def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     """Add two tensors element by element, as `torch.add` does.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.tensor([1.0, 2.0, 3.0], device=device)
+        print(kernels.add(x, 10 * x).tolist())
+        #> [11.0, 22.0, 33.0]
+        ```
+
     Args:
         x: A tensor of any shape and strides; float32, float16 or bfloat16.
         y: A tensor on the same device whose shape broadcasts with that of `x`; float32, float16 or bfloat16.

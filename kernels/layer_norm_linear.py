@@ -107,6 +107,18 @@ def layer_norm_linear(
 ) -> torch.Tensor:
     """Normalize every row of `x` and apply a linear layer, as `layer_norm` and `linear` of `torch.nn.functional` do.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.tensor([[1.0, 2.0, 3.0]], device=device)
+        weight = torch.tensor([[1.0, 0.0, 0.0], [0.0, 0.0, 2.0]], device=device)
+        print(kernels.layer_norm_linear(x, None, None, weight).cpu())
+        #> tensor([[-1.2247,  2.4495]])
+        ```
+
     Args:
         x: A tensor of one dimension or more, the last of k numbers; float32, float16 or bfloat16.
         ln_weight: What each element of a normalized row is multiplied by, of shape `(k,)`. None stands for ones.

@@ -17,6 +17,18 @@ from kernels.common.arguments import check_approximate, check_float_tensor, chec
 def geglu(gate: torch.Tensor, up: torch.Tensor, approximate: str = "tanh") -> torch.Tensor:
     """Multiply GELU of `gate` by `up`, element by element, as `torch.nn.functional.gelu(gate, approximate=...) * up` does.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        gate = torch.tensor([-1.0, 0.0, 2.0], device=device)
+        up = torch.tensor([1.0, 5.0, 10.0], device=device)
+        print(kernels.geglu(gate, up).cpu())
+        #> tensor([-0.1588,  0.0000, 19.5460])
+        ```
+
     Args:
         gate: A tensor of any shape and strides; float32, float16 or bfloat16.
         up: A tensor of the shape, dtype and device of `gate`.

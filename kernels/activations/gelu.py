@@ -110,6 +110,18 @@ class Gelu(torch.autograd.Function):
 def gelu(x: torch.Tensor, bias: torch.Tensor | None = None, approximate: str = "none") -> torch.Tensor:
     """Apply GELU to each element of `x`, or of `x + bias`, as `torch.nn.functional.gelu` does.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.tensor([[-1.0, 0.0, 2.0]], device=device)
+        bias = torch.tensor([1.0, 0.0, -1.0], device=device)
+        print(kernels.gelu(x).cpu(), kernels.gelu(x, bias, approximate="tanh").cpu())
+        #> tensor([[-0.1587,  0.0000,  1.9545]]) tensor([[0.0000, 0.0000, 0.8412]])
+        ```
+
     Args:
         x: A tensor of any shape and strides; float32, float16 or bfloat16.
         bias: A vector as long as the last dimension of `x`, of its dtype and device, added before; or None.

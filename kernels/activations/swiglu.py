@@ -17,6 +17,18 @@ from kernels.common.arguments import check_float_tensor, check_like
 def swiglu(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
     """Multiply SiLU of `gate` by `up`, element by element, as `torch.nn.functional.silu(gate) * up` does.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        gate = torch.tensor([-1.0, 0.0, 2.0], device=device)
+        up = torch.tensor([1.0, 5.0, 10.0], device=device)
+        print(kernels.swiglu(gate, up).cpu())
+        #> tensor([-0.2689,  0.0000, 17.6159])
+        ```
+
     Args:
         gate: A tensor of any shape and strides; float32, float16 or bfloat16.
         up: A tensor of the shape, dtype and device of `gate`.

@@ -31,6 +31,20 @@ def attention(
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """Attention of queries to keys and values, as `torch.nn.functional.scaled_dot_product_attention`, without a mask in memory.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        q = torch.zeros(1, 1, 4, 16, device=device)  # equal scores: a mean of what is seen
+        v = torch.arange(4.0, device=device).reshape(1, 1, 4, 1).expand_as(q)
+        print(kernels.attention(q, q, v, is_causal=True)[0, 0, :, 0].cpu())
+        #> tensor([0.0000, 0.5000, 1.0000, 1.5000])
+        print(kernels.attention(q, q, v, window=(1, 0))[0, 0, :, 0].cpu())  # itself and the key before
+        #> tensor([0.0000, 0.5000, 1.5000, 2.5000])
+        ```
+
     Args:
         q: The queries, of shape [B, H, L, D]: B sequences, H heads, L queries of D numbers, from 1 to 256; float32, float16 or
             bfloat16. Any strides: for queries of shape [B, L, H, D], pass `q.transpose(1, 2)`, and nothing is copied.
@@ -60,11 +74,6 @@ def attention(
 
     PyTorch's function takes `attn_mask` and `dropout_p` in the fourth and fifth place; this one has neither, so pass what follows
     `v` by name.
-
-    Examples:
-        >>> out = kernels.attention(q, k, v, is_causal=True)
-        >>> out = kernels.attention(q, k, v, is_causal=True, enable_gqa=True)  # fewer heads of keys than of queries
-        >>> out = kernels.attention(q, k, v, window=(511, 0))  # a query sees itself and the 511 keys before it
 
     Differentiable once, the log-sum-exp included; a second derivative is refused. Sums are in float32, and weights are rounded
     to the dtype of `v` before they are multiplied with it. float32 is multiplied exactly, without tensor cores. A NaN in a key

@@ -37,6 +37,19 @@ def attention_packed(
 ) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """Attention within each of several documents, whose rows lie one after another.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        q = torch.zeros(5, 1, 16, device=device)  # equal scores: a mean of what is seen
+        v = torch.arange(5.0, device=device).reshape(5, 1, 1).expand_as(q)
+        starts = torch.tensor([0, 2, 5], device=device)  # a document of two rows, one of three
+        print(kernels.attention_packed(q, q, v, starts, starts)[:, 0, 0].cpu())
+        #> tensor([0.5000, 0.5000, 3.0000, 3.0000, 3.0000])
+        ```
+
     Args:
         q: The queries of all documents, of shape [T, H, D]: T rows, H heads, D numbers, from 1 to 256; float32, float16 or
             bfloat16. Any strides.

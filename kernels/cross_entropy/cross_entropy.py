@@ -77,6 +77,19 @@ def cross_entropy(
 ) -> torch.Tensor:
     """Compare logits with the classes that were wanted, as `torch.nn.functional.cross_entropy` does.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        logits = torch.tensor([[2.0, 0.0, 0.0], [0.0, 3.0, 0.0]], device=device)
+        loss = kernels.cross_entropy(logits.requires_grad_(), torch.tensor([0, 1], device=device))
+        loss.backward()
+        print(f"{loss.item():.4f}", logits.grad[0].cpu())
+        #> 0.1672 tensor([-0.1065,  0.0533,  0.0533])
+        ```
+
     Args:
         logits: A tensor of shape [N, C], with any strides; float32, float16 or bfloat16. Shapes [C] and [N, C, ...]
             are taken as in PyTorch: the classes lie along the second dimension, or along the only one.

@@ -93,6 +93,19 @@ def dropout(
 ) -> torch.Tensor:
     """Zero each element of `x` with probability `p`, scale the others by 1 / (1 - p), and add `residual` if there is one.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.ones(8, device=device)
+        print(kernels.dropout(x, 0.5, seed=7).tolist())
+        #> [0.0, 0.0, 2.0, 2.0, 2.0, 0.0, 2.0, 0.0]
+        print(kernels.dropout(x, 0.5, seed=7, residual=x).tolist())  # an equal seed drops the same
+        #> [1.0, 1.0, 3.0, 3.0, 3.0, 1.0, 3.0, 1.0]
+        ```
+
     Args:
         x: A tensor of any shape and strides; float32, float16 or bfloat16.
         p: The probability of zero, from 0 to 1, both of which are exact; others are rounded to a multiple of 2^-32.

@@ -113,6 +113,20 @@ def apply_kernels_to_llama(
 ) -> LlamaPatch:
     """Let a Llama of `transformers` compute with the library's kernels.
 
+    Example:
+        ```python
+        import torch
+        from kernels.integrations import apply_kernels_to_llama
+
+        class LlamaRMSNorm(torch.nn.RMSNorm):
+            variance_epsilon = 1e-6
+
+        model = torch.nn.Sequential(LlamaRMSNorm(8), LlamaRMSNorm(8))  # in the place of a LlamaForCausalLM
+        with apply_kernels_to_llama(model) as patch:
+            print(patch.counts)
+            #> {'norms': 2, 'mlps': 0, 'rotations': 0, 'losses': 0}
+        ```
+
     Args:
         model: A `LlamaForCausalLM`, or a model whose parts bear the same names; without a head, it has no loss to replace.
         norms: Whether RMS norms become `kernels.rms_norm`.

@@ -157,6 +157,18 @@ def linear_cross_entropy(
 
     The result is that of `torch.nn.functional.cross_entropy(torch.nn.functional.linear(x, weight, bias), target)`.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x, weight = torch.eye(3, device=device), 4 * torch.eye(3, device=device)
+        target = torch.tensor([0, 1, -100], device=device)  # the last row counts for nothing
+        print(kernels.linear_cross_entropy(x, weight, target).cpu())
+        #> tensor(0.0360)
+        ```
+
     Args:
         x: What goes into the layer, of shape [..., H]; float32, float16 or bfloat16.
         weight: The layer's weight, of shape [C, H] and the dtype of `x`: a row for each class. Under autocast, any of the

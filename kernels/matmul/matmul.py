@@ -119,6 +119,20 @@ def matmul(
 ) -> torch.Tensor:
     """Multiply two matrices, as `torch.matmul` does, add a bias and apply an activation.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        a = torch.tensor([[1.0, 2.0], [3.0, 4.0]], device=device)
+        bias = torch.tensor([-10.0, 0.0], device=device)
+        print(kernels.matmul(a, a).tolist())
+        #> [[7.0, 10.0], [15.0, 22.0]]
+        print(kernels.matmul(a, a, bias, activation="relu").tolist())
+        #> [[0.0, 10.0], [5.0, 22.0]]
+        ```
+
     Args:
         a: A matrix of m rows and k columns, with any strides; float32, float16 or bfloat16. Any size may be zero.
         b: A matrix of k rows and n columns, with any strides, of the dtype of `a`.

@@ -77,7 +77,19 @@ def loadable(kind: str, a_layout: str, b_layout: str) -> bool:
 
 
 def matmul_plan(a: torch.Tensor, b: torch.Tensor) -> MatmulPlan:
-    """Say which kernel computes `a @ b`, with which configuration, and why."""
+    """Say which kernel computes `a @ b`, with which configuration, and why.
+
+    Example:
+        ```python
+        import torch
+        from kernels.matmul.plan import matmul_plan
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        plan = matmul_plan(torch.ones(64, 7, device=device), torch.ones(7, 64, device=device))
+        print(plan.kernel, plan.copies, plan.reason.partition(",")[0])
+        #> tiled (False, False) The portable kernel
+        ```
+    """
     kind, (family, processors) = matmul_kind(a.dtype), matmul_family(a.device)
     plan = choose_plan(*a.shape, b.shape[1], kind, matmul_layout(a), matmul_layout(b), family, processors)
     if plan.kernel == "gluon" and INTERPRETED:  # Triton's interpreter does not run Gluon

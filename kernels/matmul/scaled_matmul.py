@@ -63,6 +63,19 @@ def scaled_matmul(
 ) -> torch.Tensor:
     """Multiply two matrices of 8-bit floats and their scales, and add a bias.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        a = torch.ones(16, 32, device=device).to(torch.float8_e4m3fn)
+        scale = torch.tensor(0.5, device=device)
+        out = kernels.scaled_matmul(a, a.T, scale, scale)  # on a GPU that has 8-bit floats
+        print(out.dtype, out.shape, out[0, 0].item())
+        #> torch.bfloat16 torch.Size([16, 16]) 8.0
+        ```
+
     Args:
         a: A matrix of m rows and k columns, float8_e4m3fn, with any strides. Any size may be zero.
         b: A matrix of k rows and n columns, float8_e4m3fn. Fastest where its columns lie side by side in memory, as those

@@ -109,6 +109,20 @@ def moe(
 ) -> torch.Tensor:
     """Send each token through the gated units of the k experts that its logits choose, and add up what they return.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.ones(2, 16, device=device)
+        logits = torch.tensor([[9.0, 0.0, 0.0], [0.0, 0.0, 9.0]], device=device)  # to the first, the last
+        up = torch.tensor([0.0, 1.0, 2.0], device=device).reshape(3, 1, 1).expand(3, 32, 16)
+        out = kernels.moe(x, logits, up, up, up.transpose(1, 2), k=1)
+        print(out.shape, out[:, 0].tolist())
+        #> torch.Size([2, 16]) [0.0, 65536.0]
+        ```
+
     Args:
         x: The tokens, of shape `(tokens, width)`, with any strides; float32, float16 or bfloat16. There may be none.
         logits: What the router says of every token and expert, of shape `(tokens, experts)`, with any strides; one of the three

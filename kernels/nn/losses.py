@@ -8,6 +8,17 @@ from kernels.operators.public import public_cross_entropy, public_linear_cross_e
 class CrossEntropyLoss(torch.nn.CrossEntropyLoss):
     """`torch.nn.CrossEntropyLoss`, computed by `kernels.cross_entropy`: its arguments, but for weights of classes and smoothing.
 
+    Example:
+        ```python
+        import torch
+        from kernels.nn import CrossEntropyLoss
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        logits = torch.tensor([[2.0, 0.0, 0.0], [0.0, 3.0, 0.0]], device=device)
+        print(CrossEntropyLoss(reduction="sum")(logits, torch.tensor([0, 1], device=device)).cpu())
+        #> tensor(0.3345)
+        ```
+
     Raises:
         ValueError: `weight` or `label_smoothing` was given. `LinearCrossEntropyLoss` has the latter.
     """
@@ -33,6 +44,19 @@ class CrossEntropyLoss(torch.nn.CrossEntropyLoss):
 
 class LinearCrossEntropyLoss(torch.nn.Linear):
     """The head of a language model with its loss, computed by `kernels.linear_cross_entropy`; parameters of `torch.nn.Linear`.
+
+    Example:
+        ```python
+        import torch
+        from kernels.nn import LinearCrossEntropyLoss
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        head = LinearCrossEntropyLoss(16, 3, device=device)
+        torch.nn.init.zeros_(head.bias)
+        x, target = torch.zeros(4, 16, device=device), torch.tensor([0, 1, 2, 0], device=device)
+        print(head(x, target).cpu().detach(), head.logits(x).shape)  # log(3)
+        #> tensor(1.0986) torch.Size([4, 3])
+        ```
 
     Args:
         in_features: The size of what comes in.

@@ -8,6 +8,17 @@ from kernels.operators.public import public_swiglu
 class SwiGLU(torch.nn.Module):
     """Two layers up, SiLU of one times the other, and one layer down; the layers are PyTorch's, named as in Llama's checkpoints.
 
+    Example:
+        ```python
+        import torch
+        from kernels.nn import SwiGLU
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        block = SwiGLU(16, 48, device=device)
+        print(block(torch.zeros(2, 16, device=device)).shape, sorted(block.state_dict()))
+        #> torch.Size([2, 16]) ['down_proj.weight', 'gate_proj.weight', 'up_proj.weight']
+        ```
+
     Args:
         in_features: The size of what comes in.
         hidden_features: The size in between.

@@ -83,6 +83,18 @@ def add_rms_norm(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Add a residual to `x` and normalize the sum along its last dimension, as an addition and `rms_norm` after it do.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.tensor([[1.0, 1.0]], device=device)
+        normalized, residual = kernels.add_rms_norm(x, torch.tensor([[2.0, 3.0]], device=device))
+        print(residual.tolist(), normalized.cpu())
+        #> [[3.0, 4.0]] tensor([[0.8485, 1.1314]])
+        ```
+
     Args:
         x: A tensor of one dimension or more, of any shape and strides; float32, float16 or bfloat16.
         residual: What is added to it, of the shape, dtype and device of `x`.

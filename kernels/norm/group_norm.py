@@ -98,6 +98,17 @@ def group_norm(
 ) -> torch.Tensor:
     """Normalize each group of channels of each sample of `x`, as `torch.nn.functional.group_norm` does.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.tensor([[1.0, 3.0, 10.0, 20.0]], device=device)  # a sample of four channels
+        print(kernels.group_norm(x, num_groups=2).cpu())
+        #> tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
+        ```
+
     Args:
         x: A tensor [N, C, ...] of two dimensions or more, of any strides; float32, float16 or bfloat16. A tensor whose channels
             lie last in memory is copied first.

@@ -21,6 +21,17 @@ def layer_norm(
 ) -> torch.Tensor:
     """Normalize every row of `x` along its last dimension, as `torch.nn.functional.layer_norm` does.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.tensor([[1.0, 2.0, 3.0]], device=device)
+        print(kernels.layer_norm(x).cpu(), kernels.layer_norm(x, bias=torch.ones(3, device=device)).cpu())
+        #> tensor([[-1.2247,  0.0000,  1.2247]]) tensor([[-0.2247,  1.0000,  2.2247]])
+        ```
+
     Args:
         x: A tensor of one dimension or more, of any shape and strides; float32, float16 or bfloat16. Rows may have any
             length.

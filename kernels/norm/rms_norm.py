@@ -19,6 +19,18 @@ LEAST_EPS = torch.finfo(torch.float32).eps
 def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float | None = None) -> torch.Tensor:
     """Divide every row of `x` along its last dimension by the root of its mean square, as `torch.nn.functional.rms_norm` does.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.tensor([[3.0, 4.0]], device=device)
+        weight = torch.tensor([1.0, 10.0], device=device)
+        print(kernels.rms_norm(x).cpu(), kernels.rms_norm(x, weight).cpu())
+        #> tensor([[0.8485, 1.1314]]) tensor([[ 0.8485, 11.3137]])
+        ```
+
     Args:
         x: A tensor of one dimension or more, of any shape and strides; float32, float16 or bfloat16. Rows may have any
             length.

@@ -106,6 +106,19 @@ def histogram_range(x: torch.Tensor, bins: int, low: float | None, high: float |
 def histogram(x: torch.Tensor, bins: int, min: float | None = None, max: float | None = None) -> torch.Tensor:
     """Count how many elements of `x` fall into each of `bins` equal bins, as `torch.histc` and `torch.bincount` do.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.tensor([0.5, 1.2, 1.9, 3.0], device=device)
+        print(kernels.histogram(x, bins=3, min=0, max=3).tolist())
+        #> [1, 2, 1]
+        print(kernels.histogram(torch.tensor([2, 0, 2], device=device), bins=3).tolist())
+        #> [1, 0, 2]
+        ```
+
     Args:
         x: A tensor of any shape and strides; float32, float16 or bfloat16, or uint8, int32 or int64.
         bins: How many bins, from 1 to 4,194,304.

@@ -66,6 +66,18 @@ class MaxAlong(torch.autograd.Function):
 def max(x: torch.Tensor, dim: int | None = None) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor]:
     """Find the largest element of `x`, or those along one dimension with their indices, as `torch.max` does.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.tensor([[1.0, 7.0, 7.0], [4.0, 2.0, 0.0]], device=device)
+        values, indices = kernels.max(x, dim=1)
+        print(kernels.max(x).item(), values.tolist(), indices.tolist())
+        #> 7.0 [7.0, 4.0] [1, 0]
+        ```
+
     Args:
         x: A tensor of any shape and strides; float32, float16 or bfloat16.
         dim: The dimension to search, from `-x.ndim` to `x.ndim - 1`, or None for all of them.

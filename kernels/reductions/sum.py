@@ -109,6 +109,17 @@ class Sum(torch.autograd.Function):
 def sum(x: torch.Tensor, dim: int | None = None) -> torch.Tensor:
     """Add up all elements of `x`, or those along one dimension, as `torch.sum` does.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]], device=device)
+        print(kernels.sum(x).item(), kernels.sum(x, dim=1).tolist())
+        #> 21.0 [6.0, 15.0]
+        ```
+
     Args:
         x: A tensor of any shape and strides; float32, float16 or bfloat16.
         dim: The dimension to sum over, from `-x.ndim` to `x.ndim - 1`, or None for all of them.

@@ -51,6 +51,20 @@ def rotary_embedding(
     The first half of a head's numbers is paired with the second half, as in Llama and its relatives; `cos` and `sin`
     hold the cosine and sine of each position's D/2 angles, either once or twice in a row.
 
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        q = torch.tensor([[[[1.0, 0.0], [1.0, 0.0]]]], device=device)  # one head, two positions
+        cos = torch.tensor([[1.0], [0.0]], device=device)  # the second is turned by a right angle
+        sin = torch.tensor([[0.0], [1.0]], device=device)
+        turned, _ = kernels.rotary_embedding(q, q, cos, sin)
+        print(turned[0, 0].tolist())
+        #> [[1.0, 0.0], [0.0, 1.0]]
+        ```
+
     Args:
         q: The queries, of shape [B, H, S, D] with D even; float32, float16 or bfloat16. Any strides: for queries of
             shape [B, S, H, D], pass `q.transpose(1, 2)`, and nothing is copied.

@@ -79,6 +79,15 @@ def softmax_route(n_columns: int, dtype: torch.dtype, backward: bool = False, n_
     `full` and `odd` are `short` with one row a program: the one without a mask, for rows that fill their block, the other for
     rows whose length 16 does not divide. `long` needs no mask either where blocks fill a row. How many rows there are matters to
     long ones only. The limits are where one kernel overtook another when all were timed on one GPU, an H200.
+
+    Example:
+        ```python
+        import torch
+        from kernels.softmax.softmax import softmax_route
+
+        print(softmax_route(4096, torch.bfloat16), softmax_route(2**20, torch.bfloat16, n_rows=8))
+        #> full split
+        ```
     """
     if n_columns <= (256 if backward else 512):
         return "short"
@@ -159,6 +168,19 @@ class Softmax(torch.autograd.Function):
 
 def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     """Turn every row of `x` along `dim` into positive numbers that sum to one, as `torch.softmax` does.
+
+    Example:
+        ```python
+        import torch
+        import kernels
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        x = torch.tensor([[0.0, 1.0, 2.0], [5.0, 5.0, float("-inf")]], device=device)
+        for row in kernels.softmax(x).cpu():
+            print(row)
+            #> tensor([0.0900, 0.2447, 0.6652])
+            #> tensor([0.5000, 0.5000, 0.0000])
+        ```
 
     Args:
         x: A tensor of any shape and strides; float32, float16 or bfloat16. Rows may have any length.

@@ -16,7 +16,7 @@ from scripts.provenance.follow import Code
 PACKAGE = Path(kernels.__file__).parent
 MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py" and "labs" not in path.parts)
 CODE = Code()
-SECTIONS = ["Args", "Returns", "Raises", "Bytes", "Flops", "Source"]
+SECTIONS = ["Example", "Args", "Returns", "Raises", "Bytes", "Flops", "Source"]
 # What the library stands on, and besides it the standard library alone.
 ALLOWED = {"torch", "triton", "kernels"} | set(sys.stdlib_module_names)
 
