@@ -25,7 +25,7 @@ with torch.autocast(device, dtype=torch.bfloat16):
         matmul(half, weight)
     except TypeError as refused:
         print(refused)
-    #> b: expected dtype bfloat16, the dtype of a, got float32
+        #> b: expected dtype bfloat16, the dtype of a, got float32
     print(linear_cross_entropy(half, weight, target).dtype)  # casts both as nn.Linear would
     #> torch.float32
 # --8<-- [end:autocast]
