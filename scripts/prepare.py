@@ -679,7 +679,8 @@ def write_all(meanwhile: Callable[[], None]) -> None:
         meanwhile()
         for each in written:
             each.result()
-        files: dict[str, Any] = {"wheel": dist.wheel_name(), "tools": dist.wheel_name(part=dist.TOOLS), "sources": dist.sources_name()}
+        files: dict[str, Any] = {"wheel": dist.wheel_name(), "tools": dist.wheel_name(part=dist.TOOLS)}
+        files["sources"] = dist.sources_name()
         files["requires"] = dist.project()["dependencies"]
         files["sha256"] = hashlib.sha256((DOCS / "dist" / files["wheel"]).read_bytes()).hexdigest()
         write_json(DOCS / "generated" / "figures.json", found.result() | {"programs": program_lines(), "dist": files})
