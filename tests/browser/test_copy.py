@@ -9,8 +9,9 @@ from tests import turns
 from tests.browser.conftest import press_copy, settle
 from tests.browser.test_every_page import ADDRESSES
 from tests.docs import pages
+from tests.docs.test_examples import example_of
 
-BLOCKS = ".language-python.highlight:has(pre)"
+BLOCKS = ".language-python.highlight:has(pre):not(.doc *)"  # the reference's examples belong to no program
 NAMES = """(blocks) => [...document.querySelectorAll(`${blocks} button[data-md-type=copy]`)].map((button) => [
   button.textContent, button.title, button.ariaLabel, button.disabled])"""
 
@@ -69,6 +70,17 @@ def test_every_button_copies_what_it_says(address, site, context_of):
         expected += [names("this block", own["text"]), names("whole file", whole.decode())]
     assert page.evaluate(NAMES, BLOCKS) == expected
     page.close()
+
+
+def test_an_example_of_the_reference_copies_itself(site, fresh):
+    page = fresh("reference/kernels/")
+    entry = page.locator(".doc-object", has=page.locator("[id='kernels.softmax.softmax.softmax']"))
+    shown = entry.locator(".example .highlight").first
+    shown.scroll_into_view_if_needed()  # a block gets its button when it is seen
+    shown.locator("button[data-md-type=copy]").click()
+    page.wait_for_function("navigator.clipboard.readText()")
+    (example,) = example_of("kernels.softmax.softmax.softmax")
+    assert page.evaluate("navigator.clipboard.readText()").strip() == example.source.strip()
 
 
 def test_a_block_of_cpp_copies_itself_and_offers_its_program(site, fresh):
