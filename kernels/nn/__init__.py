@@ -2,6 +2,18 @@
 
 from kernels.nn.losses import CrossEntropyLoss, LinearCrossEntropyLoss
 from kernels.nn.norms import GroupNorm, LayerNorm, RMSNorm
+from kernels.nn.rotary import RotaryPositionEmbedding
+from kernels.nn.self_attention import KeyValueCache, SelfAttention
 from kernels.nn.swiglu_mlp import SwiGLU
 
-__all__ = ["CrossEntropyLoss", "GroupNorm", "LayerNorm", "LinearCrossEntropyLoss", "RMSNorm", "SwiGLU"]
+__all__ = [
+    "CrossEntropyLoss",
+    "GroupNorm",
+    "KeyValueCache",
+    "LayerNorm",
+    "LinearCrossEntropyLoss",
+    "RMSNorm",
+    "RotaryPositionEmbedding",
+    "SelfAttention",
+    "SwiGLU",
+]
