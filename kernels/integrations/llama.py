@@ -1,43 +1,48 @@
 """One call that gives a Llama of Hugging Face's `transformers` the library's kernels, and takes them back.
 
 Nothing is imported from `transformers`: the parts of the model are known by their names, which Llama's relatives share. What is
-replaced is the `forward` of single modules of the one model. The rotation of queries and keys alone is a function of the
-module that the attention is defined in, so there all models of that kind get it.
+replaced is the `forward` of single modules of the one model, and in its configuration the name of its attention. The rotation of
+queries and keys alone is a function of the module that the attention is defined in, so there all models of that kind get it.
 """
 
 import sys
 from collections.abc import Callable
 from contextlib import nullcontext
+from functools import partial
 from types import TracebackType
 from typing import Any
 
 import torch
 
+from kernels.integrations.llama_attention import OURS, register_attention
 from kernels.operators.public import public_linear_cross_entropy, public_rms_norm, public_rotary_embedding, public_swiglu
 
 ROTATION = "apply_rotary_pos_emb"
+IMPLEMENTATION = "_attn_implementation"
 
 
 class LlamaPatch:
     """What was replaced, and the way back: `undo()`, or the end of a `with` block."""
 
     def __init__(self) -> None:
-        self.replaced: list[tuple[Any, str, Any]] = []
-        self.counts = {"norms": 0, "mlps": 0, "rotations": 0, "losses": 0}
+        self.ways_back: list[Callable[[], None]] = []
+        self.counts = {"norms": 0, "mlps": 0, "rotations": 0, "attentions": 0, "losses": 0}
 
     def replace(self, owner: Any, name: str, value: Any, kind: str) -> None:
-        self.replaced.append((owner, name, vars(owner).get(name)))
+        before = vars(owner).get(name)
+        # Without one of its own, an object has its class's again.
+        self.ways_back.append(partial(delattr, owner, name) if before is None else partial(setattr, owner, name, before))
         setattr(owner, name, value)
         self.counts[kind] += 1
 
+    def rename_attention(self, config: Any) -> None:
+        self.ways_back.append(partial(setattr, config, IMPLEMENTATION, getattr(config, IMPLEMENTATION)))
+        setattr(config, IMPLEMENTATION, OURS)
+
     def undo(self) -> None:
         """Put everything back that was there before."""
-        while self.replaced:
-            owner, name, before = self.replaced.pop()
-            if before is None:
-                delattr(owner, name)  # the class's own is there again
-            else:
-                setattr(owner, name, before)
+        while self.ways_back:
+            self.ways_back.pop()()
 
     def __enter__(self) -> "LlamaPatch":
         return self
@@ -108,8 +113,26 @@ def loss_of(model: Any) -> Callable:
     return forward
 
 
+def patch_attentions(model: torch.nn.Module, patch: LlamaPatch) -> None:
+    """Let the attention be ours in every configuration that says by name which one it is."""
+    found = [module for module in model.modules() if type(module).__name__.endswith("Attention") and hasattr(module, "config")]
+    if not getattr(model, "_supports_sdpa", True):
+        return  # such a model asks for more than its masks say
+    for module in found:
+        config = module.config
+        if getattr(config, IMPLEMENTATION, OURS) != OURS and register_attention(sys.modules[type(module).__module__]):
+            patch.rename_attention(config)
+            patch.counts["attentions"] += sum(other.config is config for other in found)
+
+
 def apply_kernels_to_llama(
-    model: torch.nn.Module, *, norms: bool = True, mlp: bool = True, rotary: bool = True, loss: bool = True
+    model: torch.nn.Module,
+    *,
+    norms: bool = True,
+    mlp: bool = True,
+    rotary: bool = True,
+    attention: bool = True,
+    loss: bool = True,
 ) -> LlamaPatch:
     """Let a Llama of `transformers` compute with the library's kernels.
 
@@ -133,6 +156,9 @@ def apply_kernels_to_llama(
         mlp: Whether SiLU and the product after it, in each block, become `kernels.swiglu`.
         rotary: Whether the rotation of queries and keys becomes `kernels.rotary_embedding`. It is shared by all models of
             that kind in the process.
+        attention: Whether attention becomes `kernels.attention`, in training, in a prompt and token by token. Where the model
+            makes a mask, as for padding, or drops weights, PyTorch's function computes, and a warning says so once. Weights
+            are never returned. Models that share the configuration get it, too.
         loss: Whether head and loss become `kernels.linear_cross_entropy`, while the model trains and labels are given. The
             output has no logits then.
 
@@ -144,8 +170,13 @@ def apply_kernels_to_llama(
         TypeError: `model` is no `torch.nn.Module`.
         ValueError: No part of the model has a name that is known here.
 
-    Attention stays what `attn_implementation` says. Parameters stay where they are, so a model may be patched after its weights
-    were loaded or before.
+    Attention is chosen by the name `blockwise`, which stays known to `transformers` afterwards: a model may ask for it as it asks
+    for `sdpa`. Parameters stay where they are, so a model may be patched after its weights were loaded or before.
+
+    Examples:
+        >>> with apply_kernels_to_llama(model) as patch:
+        ...     loss = model(input_ids=ids, labels=ids).loss
+        ...     loss.backward()
     """
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"model: expected a torch.nn.Module, got {type(model).__name__}")
@@ -161,8 +192,10 @@ def apply_kernels_to_llama(
             rotation = getattr(home, ROTATION, None)
             if rotation is not None and rotation.__module__ != __name__:
                 patch.replace(home, ROTATION, rotation_of(rotation), "rotations")
+    if attention:
+        patch_attentions(model, patch)
     if loss and isinstance(getattr(model, "lm_head", None), torch.nn.Linear):
         patch.replace(model, "forward", loss_of(model), "losses")
-    if not patch.replaced:
+    if not patch.ways_back:
         raise ValueError(f"model: expected a Llama or one of its relatives, got {type(model).__name__} without a known part")
     return patch
