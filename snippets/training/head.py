@@ -5,7 +5,6 @@ import importlib.metadata
 import sys
 
 import torch
-import torch.nn.functional as F
 # --8<-- [end:imports]
 
 if not torch.cuda.is_available():
@@ -14,14 +13,9 @@ if not torch.cuda.is_available():
 
 from kernels.tools.benchmark import alternate, keep, quantiles
 
-try:
-    from liger_kernel.ops.fused_linear_cross_entropy import LigerFusedLinearCrossEntropyFunction
-except ImportError:
-    print("liger-kernel is not installed: it is left out")
-    LigerFusedLinearCrossEntropyFunction = None
-
 # --8<-- [start:ways]
 from kernels.linear_cross_entropy import linear_cross_entropy
+from snippets.training.ways import eager, in_float32, liger_or_none
 
 tokens, hidden, classes = 8192, 4096, 128256
 leaf = {"device": "cuda", "dtype": torch.bfloat16, "requires_grad": True}
@@ -29,24 +23,10 @@ x = torch.randn(tokens, hidden, **leaf)
 weight = torch.nn.init.normal_(torch.empty(classes, hidden, **leaf), std=0.02)
 target = torch.randint(0, classes, (tokens,), device="cuda")
 
-
-def eager(x, weight, target):
-    return F.cross_entropy(F.linear(x, weight), target)
-
-
-def in_float32(x, weight, target):
-    return F.cross_entropy(F.linear(x, weight).float(), target)
-
-
 WAYS = {"eager": eager, "eager_fp32": in_float32, "compile": torch.compile(eager), "blockwise": linear_cross_entropy}
-# --8<-- [end:ways]
-if LigerFusedLinearCrossEntropyFunction:
-
-    def liger(x, weight, target):
-        out = LigerFusedLinearCrossEntropyFunction.apply(x, weight, target)
-        return out[0] if isinstance(out, tuple) else out  # newer versions also give other losses
-
+if liger := liger_or_none():
     WAYS["liger"] = liger
+# --8<-- [end:ways]
 
 
 # --8<-- [start:measure]
@@ -70,6 +50,6 @@ for name, peak in peaks.items():
     print(f"{name:12}{peak:6.2f} GB{ms[name]:8.2f} ms")
 # --8<-- [end:measure]
 versions = {"torch": torch.__version__}
-if LigerFusedLinearCrossEntropyFunction:
+if liger:
     versions["liger"] = importlib.metadata.version("liger-kernel")
 keep(figures={"peak_gb": peaks, "ms": ms, "versions": versions, "logits_gb": 2 * tokens * classes / 1e9})
