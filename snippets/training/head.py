@@ -12,10 +12,10 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 from kernels.tools.benchmark import alternate, keep, quantiles
+from snippets.training.ways import eager, in_float32, liger_or_none
 
 # --8<-- [start:ways]
 from kernels.linear_cross_entropy import linear_cross_entropy
-from snippets.training.ways import eager, in_float32, liger_or_none
 
 tokens, hidden, classes = 8192, 4096, 128256
 leaf = {"device": "cuda", "dtype": torch.bfloat16, "requires_grad": True}

@@ -12,10 +12,10 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 from kernels.tools.benchmark import keep
+from snippets.training.ways import eager, in_float32, liger_or_none
 
 # --8<-- [start:measure]
 from kernels.linear_cross_entropy import linear_cross_entropy
-from snippets.training.ways import eager, in_float32, liger_or_none
 
 HIDDEN, TOKENS, CLASSES = 2048, (2048, 4096, 8192, 16384), (32000, 128256, 262144)
 WAYS = {"eager": eager, "eager_fp32": in_float32, "compile": torch.compile(eager, dynamic=False)}
