@@ -1,0 +1,71 @@
+"""What each function under PyTorch's name is: whose place it takes, what it adds to the kernels, and what it refuses.
+
+The declaration stands above each function, `@form(...)`; the page's table and the tests are made of these.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, NoReturn, TypeVar
+
+import torch
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+# What PyTorch's autocast does to the tensors of a function: it makes them float32, or the dtype that was chosen, or leaves them.
+FLOAT32, CHOSEN, AS_GIVEN = "float32", "chosen", "as given"
+
+
+class Form(NamedTuple):
+    """A function's declaration."""
+
+    instead_of: str
+    composed: str
+    refused: str
+    on_cuda: str
+    on_cpu: str
+
+
+FORMS: dict[str, Form] = {}
+
+
+def form(
+    instead_of: str, *, composed: str = "", refused: str = "", cuda: str = AS_GIVEN, cpu: str = AS_GIVEN
+) -> Callable[[Function], Function]:
+    """Declare a function of PyTorch's name.
+
+    Args:
+        instead_of: The function of PyTorch that it stands in for.
+        composed: What kernels and PyTorch's operations do together.
+        refused: Which of PyTorch's arguments it does not take.
+        cuda: What autocast does to its tensors on a GPU: one of the three above.
+        cpu: The same on the CPU.
+    """
+
+    def declared(function: Function) -> Function:
+        FORMS[function.__name__] = Form(instead_of, composed, refused, cuda, cpu)
+        return function
+
+    return declared
+
+
+def refuse(name: str, argument: str) -> NoReturn:
+    """Raise, for an argument that PyTorch's function takes and no kernel of the library does."""
+    raise NotImplementedError(f"{argument} is not taken here; use {FORMS[name].instead_of}, which takes it")
+
+
+def check_tensors(**tensors: Any) -> None:
+    """Raise TypeError unless all are tensors, or None."""
+    for name, tensor in tensors.items():
+        if tensor is not None and not isinstance(tensor, torch.Tensor):
+            raise TypeError(f"{name}: expected a torch.Tensor, got {type(tensor).__name__}")
+
+
+def in_autocast(name: str, *tensors: Any) -> tuple[Any, ...]:
+    """The tensors as autocast would give them to PyTorch's function; float64 and integers it leaves alone."""
+    device = tensors[0].device.type
+    if device not in ("cuda", "cpu") or not torch.is_autocast_enabled(device):
+        return tensors
+    policy = FORMS[name].on_cuda if device == "cuda" else FORMS[name].on_cpu
+    if policy == AS_GIVEN:
+        return tensors
+    dtype = torch.float32 if policy == FLOAT32 else torch.get_autocast_dtype(device)
+    return tuple(t.to(dtype) if t is not None and t.is_floating_point() and t.dtype != torch.float64 else t for t in tensors)
