@@ -45,6 +45,11 @@ def folded(info: Any, tensor: torch.Tensor, dim: int | None) -> torch.Tensor:
     return front.reshape(front.shape[0] * front.shape[1], *front.shape[2:])
 
 
+def laid_out_calls(info: Any, tensor: torch.Tensor, dim: int | None) -> torch.Tensor:
+    """`folded`, with memory of its own for what is not mapped, as kernels expect of what other kernels have left for them."""
+    return folded(info, tensor, dim).contiguous()
+
+
 def parted(info: Any, tensor: torch.Tensor) -> torch.Tensor:
     """Undo `folded` on a result."""
     return tensor.view(info.batch_size, tensor.shape[0] // info.batch_size, *tensor.shape[1:])

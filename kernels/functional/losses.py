@@ -25,7 +25,7 @@ def rows_of_calls(info, dims, logits, target):
     """Logits and targets of all calls as rows, and how many there are in one call."""
     logits, target = in_front(info, logits, dims[0]), in_front(info, target, dims[1])
     rows = logits if logits.ndim == 2 else logits.movedim(2, -1) if logits.ndim > 3 else logits
-    return rows.reshape(-1, rows.shape[-1]), target.reshape(info.batch_size, -1), logits
+    return rows.reshape(-1, rows.shape[-1]), target.reshape(info.batch_size, -1).contiguous(), logits
 
 
 def map_cross_entropy(info, dims, logits, target, ignore_index, reduction):
@@ -45,7 +45,7 @@ def map_cross_entropy_backward(info, dims, logits, target, dloss, ignore_index, 
     slope = in_front(info, dloss, dims[2]).reshape(info.batch_size, -1).float()
     if reduction == "mean":
         slope = slope / (classes != ignore_index).sum(1, keepdim=True)
-    slope = slope.expand(classes.shape).reshape(-1)
+    slope = slope.expand(classes.shape).contiguous().view(-1)
     dlogits = cross_entropy_backward_operator(rows, classes.reshape(-1), slope, ignore_index, "none")
     if front.ndim <= 3:
         return dlogits.reshape(front.shape), 0

@@ -23,7 +23,7 @@ def map_norm_backward(info, dims, x, weight, dy, mean, rstd, weight_dtype, bias_
     if dims[1] is not None:
         return one_by_one(norm_backward_operator)(info, dims, x, weight, dy, mean, rstd, weight_dtype, bias_dtype)
     x, dy = in_front(info, x, dims[0]), in_front(info, dy, dims[2])
-    mean, rstd = in_front(info, mean, dims[3]), in_front(info, rstd, dims[4])
+    mean, rstd = (in_front(info, one, dim).contiguous() for one, dim in ((mean, dims[3]), (rstd, dims[4])))
     dx = norm_backward_operator(x, weight, dy, mean.reshape(-1), rstd.reshape(-1), None, None)[0]
     sums = [x.new_empty(info.batch_size, 0)] * 2
     if weight_dtype is not None or bias_dtype is not None:

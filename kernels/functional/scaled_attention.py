@@ -6,7 +6,7 @@ import torch
 
 from kernels.attention.arguments import attention_mask, check_attention, check_attention_scale
 from kernels.attention.gradient import NO_SECOND_GRADIENT, attention_apply, positive_scale
-from kernels.functional.batching import batched, folded, one_by_one, parted
+from kernels.functional.batching import batched, folded, laid_out_calls, one_by_one, parted
 from kernels.functional.forms import CHOSEN, check_tensors, form, in_autocast, refuse
 from kernels.functional.transforms import is_transformed
 from kernels.operators.attention import attention_backward_operator, attention_operator
@@ -21,11 +21,13 @@ def map_attention(info, dims, q, k, v, q_starts, k_starts, *options):
 
 
 def map_attention_backward(info, dims, q, k, v, out, lse, dout, dlse, q_starts, k_starts, *options):
-    given = (q, k, v, out, lse, dout, dlse)
     if q_starts is not None:
-        return one_by_one(attention_backward_operator)(info, dims, *given, q_starts, k_starts, *options)
-    rows = (None if one is None else folded(info, one, dim) for one, dim in zip(given, dims[:7], strict=True))
-    found = attention_backward_operator(*rows, None, None, *options)
+        given = (q, k, v, out, lse, dout, dlse, q_starts, k_starts)
+        return one_by_one(attention_backward_operator)(info, dims, *given, *options)
+    q, k, v = (folded(info, one, dim) for one, dim in zip((q, k, v), dims[:3], strict=True))
+    left = zip((out, lse, dout, dlse), dims[3:7], strict=True)
+    kept = (None if one is None else laid_out_calls(info, one, dim) for one, dim in left)
+    found = attention_backward_operator(q, k, v, *kept, None, None, *options)
     return tuple(one.unflatten(0, (info.batch_size, -1)) for one in found), (0, 0, 0)
 
 
