@@ -24,7 +24,7 @@ class Form(NamedTuple):
     on_cpu: str
 
 
-FORMS: dict[str, Form] = {}
+DECLARATIONS: dict[str, Form] = {}
 
 
 def form(
@@ -41,7 +41,7 @@ def form(
     """
 
     def declared(function: Function) -> Function:
-        FORMS[function.__name__] = Form(instead_of, composed, refused, cuda, cpu)
+        DECLARATIONS[function.__name__] = Form(instead_of, composed, refused, cuda, cpu)
         return function
 
     return declared
@@ -49,7 +49,7 @@ def form(
 
 def refuse(name: str, argument: str) -> NoReturn:
     """Raise, for an argument that PyTorch's function takes and no kernel of the library does."""
-    raise NotImplementedError(f"{argument} is not taken here; use {FORMS[name].instead_of}, which takes it")
+    raise NotImplementedError(f"{argument} is not taken here; use {DECLARATIONS[name].instead_of}, which takes it")
 
 
 def check_tensors(**tensors: Any) -> None:
@@ -64,7 +64,7 @@ def in_autocast(name: str, *tensors: Any) -> tuple[Any, ...]:
     device = tensors[0].device.type
     if device not in ("cuda", "cpu") or not torch.is_autocast_enabled(device):
         return tensors
-    policy = FORMS[name].on_cuda if device == "cuda" else FORMS[name].on_cpu
+    policy = DECLARATIONS[name].on_cuda if device == "cuda" else DECLARATIONS[name].on_cpu
     if policy == AS_GIVEN:
         return tensors
     dtype = torch.float32 if policy == FLOAT32 else torch.get_autocast_dtype(device)

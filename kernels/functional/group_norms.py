@@ -4,7 +4,7 @@ import torch
 
 from kernels.functional.batching import batched, folded, in_front, one_by_one, parted
 from kernels.functional.forms import FLOAT32, check_tensors, form, in_autocast
-from kernels.functional.transforms import is_transformed, merged, through_reference
+from kernels.functional.transforms import is_transformed, as_asked, through_reference
 from kernels.norm.group_norm import (
     GroupNormFunction,
     check_group_norm_arguments,
@@ -62,7 +62,7 @@ class GroupNormTransformed(torch.autograd.Function):
         x, weight, bias, statistics = ctx.saved_tensors
         dtypes = tuple(None if one is None else one.dtype for one in (weight, bias))
         found = GroupNormSlope.apply(x, weight, dy, statistics, dtypes, ctx.num_groups, ctx.eps)
-        return merged(ctx, 5, {0: found[0]} | {n + 1: found[n] for n in (1, 2) if dtypes[n - 1] is not None})
+        return as_asked(ctx, 5, {0: found[0]} | {n + 1: found[n] for n in (1, 2) if dtypes[n - 1] is not None})
 
 
 class GroupNormSlope(torch.autograd.Function):
@@ -94,7 +94,7 @@ class GroupNormSlope(torch.autograd.Function):
 
         given = tuple(part for part, dtype in zip(gradients, dtypes, strict=True) if dtype is not None)
         dx, ddy, *rest = through_reference(reference, (x, dy) if weight is None else (x, dy, weight), given)
-        return merged(ctx, 7, {0: dx, 2: ddy} | dict.fromkeys([1] if rest else [], rest[0] if rest else None))
+        return as_asked(ctx, 7, {0: dx, 2: ddy} | dict.fromkeys([1] if rest else [], rest[0] if rest else None))
 
 
 @form("torch.nn.functional.group_norm", cuda=FLOAT32)

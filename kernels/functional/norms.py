@@ -4,7 +4,7 @@ import torch
 
 from kernels.functional.batching import batched, in_front, nothing, one_by_one, parted, places
 from kernels.functional.forms import FLOAT32, check_tensors, form, in_autocast
-from kernels.functional.transforms import is_transformed, merged, through_reference
+from kernels.functional.transforms import is_transformed, as_asked, through_reference
 from kernels.norm.norm import Norm, check_norm_arguments, norm_backward_reference, norm_forward
 from kernels.operators.register import operator, wants_gradient
 from kernels.operators.rows import keep_norm, norm_backward_operator, norm_operator, run_norm
@@ -58,7 +58,7 @@ class NormTransformed(torch.autograd.Function):
         x, weight, mean, rstd = ctx.saved_tensors
         dtypes = (None if weight is None or not ctx.needs_input_grad[1] else weight.dtype, ctx.bias_dtype)
         found = NormSlope.apply(x, weight, dy, mean, rstd, dtypes, ctx.eps, ctx.centered)
-        return merged(ctx, 5, {0: found[0]} | {n: found[n] for n in (1, 2) if dtypes[n - 1] is not None})
+        return as_asked(ctx, 5, {0: found[0]} | {n: found[n] for n in (1, 2) if dtypes[n - 1] is not None})
 
 
 class NormSlope(torch.autograd.Function):
@@ -84,7 +84,7 @@ class NormSlope(torch.autograd.Function):
 
         given = tuple(part for part, dtype in zip(gradients, dtypes, strict=True) if dtype is not None)
         dx, ddy, *rest = through_reference(reference, (x, dy) if weight is None else (x, dy, weight), given)
-        return merged(ctx, 8, {0: dx, 2: ddy} | dict.fromkeys([1] if rest else [], rest[0] if rest else None))
+        return as_asked(ctx, 8, {0: dx, 2: ddy} | dict.fromkeys([1] if rest else [], rest[0] if rest else None))
 
 
 def fake_norm_of_rows(x, weight, bias, eps, centered, statistics):
@@ -114,6 +114,7 @@ norm_of_rows_operator = operator(
     backward_norm_of_rows,
     keep_norm,
 )
+norm_of_rows_batched = batched(norm_of_rows_operator, map_norm)
 
 
 def checked_shape(x: torch.Tensor, normalized_shape, **parameters: torch.Tensor | None) -> int:
@@ -140,7 +141,7 @@ def norm_over(name: str, x, normalized_shape, weight, bias, eps: float, centered
     if is_transformed(x, weight, bias):
         y = NormTransformed.apply(x, weight, bias, eps, centered)[0]
     elif torch.compiler.is_compiling():
-        y = norm_of_rows_operator(x, weight, bias, eps, centered, wants_gradient(x, weight, bias))[0]
+        y = norm_of_rows_batched(x, weight, bias, eps, centered, wants_gradient(x, weight, bias))[0]
     elif wants_gradient(x, weight, bias):
         y = Norm.apply(x, weight, bias, eps, centered)
     else:

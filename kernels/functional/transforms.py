@@ -28,6 +28,6 @@ def through_reference(reference: Callable[..., Any], inputs: tuple[torch.Tensor,
     return torch.func.vjp(reference, *inputs)[1](gradients)
 
 
-def merged(context: Any, count: int, found: dict[int, Any]) -> tuple[Any, ...]:
+def as_asked(context: Any, count: int, found: dict[int, Any]) -> tuple[Any, ...]:
     """As many gradients as there were arguments; None for those that have none."""
     return tuple(found.get(place) if context.needs_input_grad[place] else None for place in range(count))

@@ -40,7 +40,8 @@ ALLOWED = {
     "scripts": ("kernels",),
     "main.py": ("scripts",),
 }
-ON_TOP = ("kernels/integrations", "kernels/nn")  # modules, and models that are given the library's functions
+# Modules, models that are given the library's functions, and functions under PyTorch's names.
+ON_TOP = ("kernels/functional", "kernels/integrations", "kernels/nn")
 # Of the library: what the operations share knows none of them, and none of them knows the graphs that record it.
 BENEATH, ABOVE = ("kernels/common",), ("kernels/operators", "kernels/labs", "kernels/tools", *ON_TOP, "kernels/__init__.py")
 
