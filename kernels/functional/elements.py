@@ -112,7 +112,9 @@ def map_dropout_drawn(info, dims, x, p, residual, call):
     if info.randomness == "error":
         raise RuntimeError("vmap: dropout draws numbers; say randomness='different' or 'same' to torch.vmap")
     x = in_front(info, x, dims[0])
-    seed = torch.randint(2**63 - 1, (info.batch_size,) if info.randomness == "different" else ())
+    # The rule runs below the mode that would make these numbers a mapped tensor of their own.
+    with torch._C._ExcludeDispatchKeyGuard(torch._C.DispatchKeySet(torch._C.DispatchKey.FuncTorchVmapMode)):
+        seed = torch.randint(2**63 - 1, (info.batch_size,) if info.randomness == "different" else ())
     seed_dim = 0 if seed.ndim else None
     y = map_dropout_again(info, (0, None, seed_dim), x, p, seed)[0]
     return (y if residual is None else y + in_front(info, residual, dims[2]), seed), (0, seed_dim)

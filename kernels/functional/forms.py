@@ -52,10 +52,10 @@ def refuse(name: str, argument: str) -> NoReturn:
     raise NotImplementedError(f"{argument} is not taken here; use {DECLARATIONS[name].instead_of}, which takes it")
 
 
-def check_tensors(**tensors: Any) -> None:
-    """Raise TypeError unless all are tensors, or None."""
+def check_tensors(*optional: str, **tensors: Any) -> None:
+    """Raise TypeError unless all are tensors; those named before may be None."""
     for name, tensor in tensors.items():
-        if tensor is not None and not isinstance(tensor, torch.Tensor):
+        if not isinstance(tensor, torch.Tensor) and not (tensor is None and name in optional):
             raise TypeError(f"{name}: expected a torch.Tensor, got {type(tensor).__name__}")
 
 

@@ -112,7 +112,7 @@ def group_norm(
         >>> F.group_norm(torch.tensor([[1.0, 3.0, 10.0, 30.0]]), 2)
         tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])
     """
-    check_tensors(input=input, weight=weight, bias=bias)
+    check_tensors("weight", "bias", input=input, weight=weight, bias=bias)
     if input.is_meta:
         return torch.nn.functional.group_norm(input, num_groups, weight, bias, eps)
     x, weight, bias = in_autocast("group_norm", input, weight, bias)

@@ -169,7 +169,7 @@ def cross_entropy(
         >>> F.cross_entropy(torch.zeros(3, 4), torch.tensor([0, 1, 2]), label_smoothing=0.1)
         tensor(1.3863)
     """
-    check_tensors(input=input, target=target, weight=weight)
+    check_tensors("weight", input=input, target=target, weight=weight)
     if size_average is not None or reduce is not None:
         refuse("cross_entropy", "size_average or reduce")
     if target.is_floating_point():

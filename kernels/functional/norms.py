@@ -167,7 +167,7 @@ def layer_norm(
         >>> F.layer_norm(x, (2, 3)).sum((1, 2))
         tensor([0., 0.])
     """
-    check_tensors(input=input, weight=weight, bias=bias)
+    check_tensors("weight", "bias", input=input, weight=weight, bias=bias)
     if input.is_meta:
         return torch.nn.functional.layer_norm(input, normalized_shape, weight, bias, eps)
     return norm_over("layer_norm", input, normalized_shape, weight, bias, eps, True)
@@ -191,7 +191,7 @@ def rms_norm(
         >>> F.rms_norm(torch.tensor([[3.0, 4.0]]), (2,))
         tensor([[0.8485, 1.1314]])
     """
-    check_tensors(input=input, weight=weight)
+    check_tensors("weight", input=input, weight=weight)
     if input.is_meta:
         return torch.nn.functional.rms_norm(input, normalized_shape, weight, eps)
     eps = torch.finfo(torch.float32).eps if eps is None else eps

@@ -71,11 +71,13 @@ def products(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Products of matrices in two batches, of shapes that broadcast; one launch where a side has one matrix for all."""
     before = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
     shape = (*before, a.shape[-2], b.shape[-1])
+    if 0 in shape or not a.shape[-1]:
+        return a @ b  # nothing to multiply
     if math.prod(b.shape[:-2]) == 1:
-        rows = a.expand(*before, *a.shape[-2:]).reshape(-1, a.shape[-1])
+        rows = a.expand(*before, *a.shape[-2:]).flatten(0, -2)
         return product(rows, b.reshape(b.shape[-2:])).view(shape)
     if math.prod(a.shape[:-2]) == 1:
-        columns = b.mT.expand(*before, b.shape[-1], b.shape[-2]).reshape(-1, b.shape[-2])
+        columns = b.mT.expand(*before, *b.mT.shape[-2:]).flatten(0, -2)
         return product(columns, a.reshape(a.shape[-2:]).mT).view(*before, b.shape[-1], a.shape[-2]).mT
     count = math.prod(before)
     if count > MOST_PRODUCTS:
@@ -84,8 +86,6 @@ def products(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
             "taken here; use torch.matmul, which does them in one"
         )
     a, b = (one.expand(*before, *one.shape[-2:]).reshape(count, *one.shape[-2:]) for one in (a, b))
-    if count == 0:
-        return (a @ b).view(shape)
     return torch.stack([product(one, other) for one, other in zip(a.unbind(), b.unbind(), strict=True)]).view(shape)
 
 
@@ -134,7 +134,7 @@ def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None 
         >>> F.linear(torch.ones(2, 3, 4), torch.ones(5, 4), torch.ones(5)).shape
         torch.Size([2, 3, 5])
     """
-    check_tensors(input=input, weight=weight, bias=bias)
+    check_tensors("bias", input=input, weight=weight, bias=bias)
     if weight.ndim == 1:
         raise NotImplementedError("weight of one dimension is not taken here; use torch.matmul or torch.nn.functional.linear")
     if input.is_meta:

