@@ -4,7 +4,7 @@ import torch
 
 from kernels.functional.batching import batched, folded, in_front, one_by_one, parted
 from kernels.functional.forms import FLOAT32, check_tensors, form, in_autocast
-from kernels.functional.transforms import is_transformed, as_asked, through_reference
+from kernels.functional.transforms import as_asked, is_transformed, through_reference
 from kernels.norm.group_norm import (
     GroupNormFunction,
     check_group_norm_arguments,

@@ -4,7 +4,7 @@ import torch
 
 from kernels.functional.batching import batched, in_front, nothing, one_by_one, parted, places
 from kernels.functional.forms import FLOAT32, check_tensors, form, in_autocast
-from kernels.functional.transforms import is_transformed, as_asked, through_reference
+from kernels.functional.transforms import as_asked, is_transformed, through_reference
 from kernels.norm.norm import Norm, check_norm_arguments, norm_backward_reference, norm_forward
 from kernels.operators.register import operator, wants_gradient
 from kernels.operators.rows import keep_norm, norm_backward_operator, norm_operator, run_norm

@@ -526,7 +526,7 @@ SAMPLES = [
 
 @pytest.mark.parametrize(("name", "sampled"), SAMPLES)
 def test_pytorchs_own_samples_pass_or_are_refused(name, sampled, capsys, monkeypatch):
-    # Some samples are so large that float16 overflows, or that its rounding passes the samples' bound, in PyTorch's functions too.
+    # Some samples are so large that float16 overflows, in PyTorch's functions too, or rounds past the samples' bound.
     monkeypatch.setattr("snippets.outside.samples.TYPES", [torch.float32])
     assert not ask(name, getattr(F, name), sampled), capsys.readouterr().out
     assert ": 0 passed" not in capsys.readouterr().out
