@@ -34,8 +34,11 @@ print("all as PyTorch's")
 try:
     cross_entropy(logits, logits.softmax(1))
 except NotImplementedError as error:
-    print(error)
-#> target as probabilities is not taken here; use torch.nn.functional.cross_entropy, which takes it
+    reason, instead = str(error).split("; ")
+print(reason)
+#> target as probabilities is not taken here
+print(instead)
+#> use torch.nn.functional.cross_entropy, which takes it
 # --8<-- [end:refused]
 
 # --8<-- [start:autocast]
