@@ -175,5 +175,46 @@ def test_processes_meet_and_one_that_dies_ends_them_all_soon(tmp_path, dies):
         assert (done.returncode, done.stdout) == (0, "2 [3.0, 3.0, 3.0, 3.0]\n"), done.stderr
 
 
+WAITS = """
+import os, sys, time
+from kernels.tools.several import together
+
+def main(rank, world):
+    with open(os.path.join(sys.argv[1], str(rank)), "w") as file:
+        file.write(str(os.getpid()))
+    time.sleep(100)
+
+together(main, backend="gloo")
+"""
+
+
+def test_processes_end_when_torchrun_is_killed(tmp_path):
+    (tmp_path / "waits.py").write_text(WAITS, encoding="utf-8")
+    started = subprocess.Popen([*TORCHRUN, str(tmp_path / "waits.py"), str(tmp_path)], cwd=ROOT, env=environment())
+    try:
+        wait_until(lambda: all((tmp_path / rank).exists() and (tmp_path / rank).read_text() for rank in "01"))
+    finally:
+        started.kill()
+        started.wait()
+    numbers = [int((tmp_path / rank).read_text()) for rank in "01"]
+    wait_until(lambda: not any(is_alive(number) for number in numbers))
+
+
+def wait_until(condition, seconds: float = 60) -> None:
+    began = time.monotonic()
+    while not condition():
+        assert time.monotonic() - began < seconds, "it took too long"
+        time.sleep(0.1)
+
+
+def is_alive(number: int) -> bool:
+    """Whether a process runs; one that has ended may wait for somebody to ask how."""
+    try:
+        with open(f"/proc/{number}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def environment() -> dict[str, str]:
     return os.environ | {"PYTHONPATH": str(ROOT), "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
