@@ -24,7 +24,7 @@ def linear_cross_entropy_chunk(hidden: int) -> int:
 
     The gradient of a weight of C classes has C * hidden numbers, which nothing saves. A chunk of R rows has C * R. So an
     eighth of `hidden` adds an eighth to what must be there anyway. But each chunk adds its part to that whole gradient, which
-    is read and written for it; below 512 rows, that takes longer than the product itself.
+    is read and written for it, and so a chunk has 512 rows at least: for each number of that gradient, 512 multiplications.
     """
     return max(LEAST_ROWS, hidden // 8 // 128 * 128)
 # --8<-- [end:chunk]
