@@ -72,7 +72,7 @@ class GeluSlope(torch.autograd.Function):
 def gelu(input: torch.Tensor, *, approximate: str = "none") -> torch.Tensor:
     """`torch.nn.functional.gelu`, computed by `kernels.gelu`.
 
-    Example:
+    Examples:
         >>> import kernels.functional as F
         >>> F.gelu(torch.tensor([-1.0, 0.0, 1.0]), approximate="tanh")
         tensor([-0.1588,  0.0000,  0.8412])
@@ -175,7 +175,7 @@ def dropout(input: torch.Tensor, p: float = 0.5, training: bool = True, inplace:
     Raises:
         NotImplementedError: `inplace` is true.
 
-    Example:
+    Examples:
         >>> import kernels.functional as F
         >>> x = torch.ones(1000)
         >>> F.dropout(x, 0.5).unique()

@@ -107,7 +107,7 @@ def group_norm(
 ) -> torch.Tensor:
     """`torch.nn.functional.group_norm`, computed by `kernels.group_norm`.
 
-    Example:
+    Examples:
         >>> import kernels.functional as F
         >>> F.group_norm(torch.tensor([[1.0, 3.0, 10.0, 30.0]]), 2)
         tensor([[-1.0000,  1.0000, -1.0000,  1.0000]])

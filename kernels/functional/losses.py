@@ -164,7 +164,7 @@ def cross_entropy(
     Raises:
         NotImplementedError: `target` holds probabilities, or `size_average` or `reduce` was given.
 
-    Example:
+    Examples:
         >>> import kernels.functional as F
         >>> F.cross_entropy(torch.zeros(3, 4), torch.tensor([0, 1, 2]), label_smoothing=0.1)
         tensor(1.3863)

@@ -161,7 +161,7 @@ def layer_norm(
 
     `weight` and `bias` have the shape `normalized_shape`, and need not have the dtype of `input`.
 
-    Example:
+    Examples:
         >>> import kernels.functional as F
         >>> x = torch.arange(12.0).view(2, 2, 3)
         >>> F.layer_norm(x, (2, 3)).sum((1, 2))
@@ -186,7 +186,7 @@ def rms_norm(
 ) -> torch.Tensor:
     """`torch.nn.functional.rms_norm`, computed by `kernels.rms_norm`.
 
-    Example:
+    Examples:
         >>> import kernels.functional as F
         >>> F.rms_norm(torch.tensor([[3.0, 4.0]]), (2,))
         tensor([[0.8485, 1.1314]])

@@ -103,7 +103,7 @@ def matmul(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     Raises:
         NotImplementedError: There are more than 64 products whose matrices differ on both sides.
 
-    Example:
+    Examples:
         >>> import kernels.functional as F
         >>> F.matmul(torch.ones(2, 3, 4), torch.ones(4, 5)).shape
         torch.Size([2, 3, 5])
@@ -129,7 +129,7 @@ def matmul(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     """`torch.nn.functional.linear`, computed by `kernels.matmul`; the bias is added before the result is rounded.
 
-    Example:
+    Examples:
         >>> import kernels.functional as F
         >>> F.linear(torch.ones(2, 3, 4), torch.ones(5, 4), torch.ones(5)).shape
         torch.Size([2, 3, 5])

@@ -116,7 +116,7 @@ def sum(
         keepdim: Whether the dimensions stay, with size 1.
         dtype: What `input` becomes before it is added up; None leaves it.
 
-    Example:
+    Examples:
         >>> import kernels.functional as F
         >>> F.sum(torch.ones(2, 3, 4), dim=(0, 2), keepdim=True)
         tensor([[[8.],
@@ -150,7 +150,7 @@ def sum_along(x: torch.Tensor, dim: int | None) -> torch.Tensor:
 def amax(input: torch.Tensor, dim: Dims = (), keepdim: bool = False) -> torch.Tensor:
     """`torch.amax`, computed by the kernel of `kernels.max`. Equal largest elements share the gradient, as there.
 
-    Example:
+    Examples:
         >>> import kernels.functional as F
         >>> F.amax(torch.tensor([[1.0, 5.0], [7.0, 3.0]]), dim=1)
         tensor([5., 7.])

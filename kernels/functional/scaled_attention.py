@@ -115,7 +115,7 @@ def scaled_dot_product_attention(
     Raises:
         NotImplementedError: `attn_mask` or `dropout_p` was given.
 
-    Example:
+    Examples:
         >>> import kernels.functional as F
         >>> q, k, v = torch.zeros(3, 1, 2, 4, 16)
         >>> F.scaled_dot_product_attention(q, k, v, is_causal=True).shape

@@ -80,7 +80,7 @@ def softmax(
     Raises:
         TypeError: `dim` is None, or the dtype is none of the three.
 
-    Example:
+    Examples:
         >>> import kernels.functional as F
         >>> F.softmax(torch.zeros(2, 4), dim=-1)
         tensor([[0.2500, 0.2500, 0.2500, 0.2500],
