@@ -3,7 +3,6 @@
 Where that cannot be, as for weights that are mapped themselves, the operator runs once for each, and the results are stacked.
 """
 
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -58,8 +57,3 @@ def parted(info: Any, tensor: torch.Tensor) -> torch.Tensor:
 def nothing(info: Any, like: torch.Tensor) -> torch.Tensor:
     """What stands for a result that nobody asked for, as often as there are calls."""
     return like.new_empty(info.batch_size, *like.shape) if like.numel() == 0 else like
-
-
-def places(shape: torch.Size) -> int:
-    """How many numbers a tensor of this shape has; sizes that a compiler has left open stay open, which `numel` would not do."""
-    return math.prod(shape)
