@@ -319,7 +319,7 @@ def write_compatibility() -> None:
     write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
     rows = [["of the library", "script", "memory, GiB", "why this one"]]
     rows += [[", ".join(part.operations), part.program, part.gib, part.why] for part in core.PARTS]
-    write_text(DOCS / "generated" / "core_set.html", html_table(rows, "The core set"))
+    write_text(DOCS / "generated" / "core_set.html", html_table(rows, "The core set", "scroll words"))
 
 
 def write_errors() -> None:
@@ -480,12 +480,12 @@ def write_trust() -> None:
     write_text(DOCS / "generated" / "mutants_gluon.html", text)
 
 
-def html_table(rows: list[list[Any]], label: str) -> str:
+def html_table(rows: list[list[Any]], label: str, names: str = "scroll") -> str:
     head, *body = [[html.escape(cell_text(cell)) for cell in row] for row in rows]
     heading = "".join(f"<th scope=col>{cell}</th>" for cell in head)
     lines = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body]
     table = f"<thead><tr>{heading}</tr></thead><tbody>{''.join(lines)}</tbody>"
-    return f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table>{table}</table></div>\n'
+    return f'<div class="{names}" tabindex="0" role="region" aria-label="{label}"><table>{table}</table></div>\n'
 
 
 def write_traces() -> None:
