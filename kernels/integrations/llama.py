@@ -147,7 +147,7 @@ def apply_kernels_to_llama(
         model = torch.nn.Sequential(LlamaRMSNorm(8), LlamaRMSNorm(8))  # in the place of a LlamaForCausalLM
         with apply_kernels_to_llama(model) as patch:
             print(patch.counts)
-            #> {'norms': 2, 'mlps': 0, 'rotations': 0, 'losses': 0}
+            #> {'norms': 2, 'mlps': 0, 'rotations': 0, 'attentions': 0, 'losses': 0}
         ```
 
     Args:
@@ -172,11 +172,6 @@ def apply_kernels_to_llama(
 
     Attention is chosen by the name `blockwise`, which stays known to `transformers` afterwards: a model may ask for it as it asks
     for `sdpa`. Parameters stay where they are, so a model may be patched after its weights were loaded or before.
-
-    Examples:
-        >>> with apply_kernels_to_llama(model) as patch:
-        ...     loss = model(input_ids=ids, labels=ids).loss
-        ...     loss.backward()
     """
     if not isinstance(model, torch.nn.Module):
         raise TypeError(f"model: expected a torch.nn.Module, got {type(model).__name__}")

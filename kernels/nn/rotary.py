@@ -35,6 +35,20 @@ class RotaryPositionEmbedding(torch.nn.Module):
     The tables are in float32 whatever dtype the model is given, are computed in float64, and grow when a longer sequence comes.
     They are no part of what is saved.
 
+    Example:
+        ```python
+        import torch
+        from kernels.nn import RotaryPositionEmbedding
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        rotary = RotaryPositionEmbedding(8, base=500_000.0, device=device)
+        q, k = torch.randn(1, 4, 6, 8, device=device), torch.randn(1, 2, 6, 8, device=device)
+        turned_q, turned_k = rotary(q, k)
+        later_q, later_k = rotary(q, k, start=100)  # the positions 100 to 105
+        print(torch.equal(turned_q[:, :, 0], q[:, :, 0]))  # position 0 is turned by nothing
+        #> True
+        ```
+
     Args:
         head_dim: How many numbers a head has, an even number.
         base: What the angles' frequencies are powers of; 10000 unless given here or as `rope_theta` of `scaling`.
@@ -45,14 +59,6 @@ class RotaryPositionEmbedding(torch.nn.Module):
 
     Raises:
         ValueError: `head_dim` is odd, or `scaling` is of another type than these, or without a number that its type has.
-
-    Examples:
-        >>> rotary = kernels.nn.RotaryPositionEmbedding(8, base=500_000.0)
-        >>> q, k = torch.randn(1, 4, 6, 8), torch.randn(1, 2, 6, 8)  # [B, H, S, D], and fewer heads of keys
-        >>> turned_q, turned_k = rotary(q, k)
-        >>> later_q, later_k = rotary(q, k, start=100)  # the positions 100 to 105
-        >>> turned_q.shape, torch.equal(turned_q[:, :, 0], q[:, :, 0])  # position 0 is turned by nothing
-        (torch.Size([1, 4, 6, 8]), True)
     """
 
     cos: torch.Tensor

@@ -9,17 +9,22 @@ from kernels.operators.public import public_attention
 class KeyValueCache:
     """The keys and values of the tokens so far, of one layer, in memory that is made before it is needed.
 
+    Example:
+        ```python
+        import torch
+        from kernels.nn import KeyValueCache
+
+        cache = KeyValueCache(capacity=64)
+        new = torch.randn(1, 2, 5, 8)  # [B, heads of keys, S, D]
+        keys, values = cache.append(new, new)
+        keys, values = cache.append(new, new)
+        print(list(keys.shape), cache.length)
+        #> [1, 2, 10, 8] 10
+        ```
+
     Args:
         capacity: For how many tokens there is room, all of it made at the first one. Without it there is room for 256 at first,
             and twice as much, or as much as is needed, whenever it does not suffice; then what is there is copied.
-
-    Examples:
-        >>> cache = kernels.nn.KeyValueCache(capacity=64)
-        >>> new = torch.randn(1, 2, 5, 8)  # [B, heads of keys, S, D]
-        >>> keys, values = cache.append(new, new)
-        >>> keys, values = cache.append(new, new)
-        >>> keys.shape, cache.length
-        (torch.Size([1, 2, 10, 8]), 10)
     """
 
     def __init__(self, capacity: int | None = None):
@@ -75,6 +80,20 @@ class SelfAttention(torch.nn.Module):
     The layers are PyTorch's, and are named as in the checkpoints of Llama and its relatives: `q_proj`, `k_proj`, `v_proj`,
     `o_proj`.
 
+    Example:
+        ```python
+        import torch
+        from kernels.nn import KeyValueCache, RotaryPositionEmbedding, SelfAttention
+
+        device = "cuda" if torch.cuda.is_available() else "cpu"
+        layer = SelfAttention(32, heads=4, kv_heads=2, rotary=RotaryPositionEmbedding(8), device=device).requires_grad_(False)
+        x, cache = torch.randn(1, 6, 32, device=device), KeyValueCache()
+        steps = [layer(x[:, [i]], cache=cache) for i in range(6)]  # token by token
+        torch.testing.assert_close(torch.cat(steps, 1), layer(x))
+        print(cache.length)
+        #> 6
+        ```
+
     Args:
         features: The size of what comes in and of what goes out.
         heads: How many heads of queries there are.
@@ -89,15 +108,6 @@ class SelfAttention(torch.nn.Module):
 
     Raises:
         ValueError: The heads do not fit together, or there is a window that is not causal or is empty.
-
-    Examples:
-        >>> rotary = kernels.nn.RotaryPositionEmbedding(8)
-        >>> layer = kernels.nn.SelfAttention(32, heads=4, kv_heads=2, rotary=rotary)
-        >>> x, cache = torch.randn(1, 6, 32), kernels.nn.KeyValueCache()
-        >>> with torch.no_grad():
-        ...     whole = layer(x)
-        ...     steps = [layer(x[:, [i]], cache=cache) for i in range(6)]
-        >>> torch.testing.assert_close(torch.cat(steps, 1), whole)
     """
 
     def __init__(

@@ -20,10 +20,8 @@ from snippets.several.two_shot import two_shot
 
 SIZES = [2**power for power in (14, 17, 20, 23, 27)]
 CALLS = 10  # in a graph
-# --8<-- [start:launches]
 # Programs, elements of a block, warps: which is best depends on the size and the link, so all are timed.
 LAUNCHES = [(8, 1024, 4), (32, 2048, 8), (64, 4096, 16), (128, 4096, 16), (128, 8192, 16)]
-# --8<-- [end:launches]
 
 
 def called(function, arguments, options, result):
@@ -44,7 +42,6 @@ def main(rank, world):
         expected = given.float()
         dist.all_reduce(expected)
         out = torch.empty_like(x)
-        # --8<-- [start:ways]
         ways = {
             "nccl": lambda x=x: dist.all_reduce(x),
             "symm_mem_one": lambda x=x: torch.ops.symm_mem.one_shot_all_reduce(x, "sum", group),
@@ -55,7 +52,6 @@ def main(rank, world):
             for name, function, mine in (("one_shot", one_shot, out), ("two_shot", two_shot, x)):
                 arguments = (x_places, flags_places, missing, mine, rank, world)
                 ways[f"{name} {programs} {block}"] = called(function, arguments, options, mine)
-        # --8<-- [end:ways]
         for name, way in ways.items():
             x.copy_(given)
             torch.cuda.synchronize()

@@ -1,7 +1,5 @@
 """kernels.integrations: a patched Llama computes what it did before, and is itself again afterwards."""
 
-import doctest
-import importlib
 import sys
 import warnings
 from types import SimpleNamespace
@@ -296,12 +294,6 @@ def test_where_attention_is_not_chosen_by_name_it_stays(llama, monkeypatch):
     llama.model._supports_sdpa = False
     assert apply_kernels_to_llama(llama.model, **kept).counts["attentions"] == 0
     assert llama.model.model.config._attn_implementation == "sdpa"
-
-
-def test_the_example_runs(llama):
-    module = importlib.import_module("kernels.integrations.llama")
-    found = doctest.testmod(module, extraglobs={"model": llama.model, "ids": llama.ids})
-    assert found.attempted == 1 and not found.failed
 
 
 @needs_package("package transformers")

@@ -370,6 +370,7 @@ def tree(tmp_path) -> Path:
     trees.put(tree, {"docs/redirects.tsv": "", "docs/index.md": "# A page\n", "mkdocs.yml": settings})
     for name in (".gitignore", "pyproject.toml", "README.md", "LICENSE"):  # what the library's wheel is made with
         shutil.copy(records.ROOT / name, tree)
+    shutil.copytree(records.ROOT / "extras", tree / "extras")
     return tree
 
 
