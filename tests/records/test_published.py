@@ -2,12 +2,14 @@
 
 import collections
 import csv
+import hashlib
 import json
 import math
 import re
 import shutil
 import statistics
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -260,10 +262,13 @@ def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
     for path in (records.ROOT / "docs/programs").rglob("*.py"):
         text = path.read_text(encoding="utf-8")
         found["programs", f"{path.parent.name}_{path.stem}", "lines"] = text.count("\n")
-    for kind, ending in (("wheel", ".whl"), ("sources", ".tar.gz")):
-        (made,) = (records.ROOT / "docs/dist").glob(f"*{ending}")
-        found["dist", kind] = made.name
-    return found
+    (wheel,), (tools,), (archive,) = (
+        list((records.ROOT / "docs/dist").glob(pattern)) for pattern in ("*_kernels-*.whl", "*_tools-*.whl", "*.tar.gz")
+    )
+    project = tomllib.loads((records.ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    told = {"wheel": wheel.name, "tools": tools.name, "sources": archive.name, "requires": project["dependencies"]}
+    told["sha256"] = hashlib.sha256(wheel.read_bytes()).hexdigest()
+    return found | {("dist", *path): value for path, value in leaves(told)}
 
 
 def expected_drawn(raw: list[dict[str, Any]]) -> dict[str, Any]:
@@ -366,7 +371,7 @@ def alike(one: Any, other: Any) -> bool:
 @pytest.fixture
 def tree(tmp_path) -> Path:
     tree = trees.checkout(tmp_path)
-    settings = "nav:\n  - Home: index.md\nextra:\n  primary: first-gpu\n"
+    settings = "nav:\n  - Home: index.md\nextra:\n  primary: first-gpu\n  several: first-gpu-x2\n"
     trees.put(tree, {"docs/redirects.tsv": "", "docs/index.md": "# A page\n", "mkdocs.yml": settings})
     for name in (".gitignore", "pyproject.toml", "README.md", "LICENSE"):  # what the library's wheel is made with
         shutil.copy(records.ROOT / name, tree)
@@ -419,11 +424,11 @@ def test_what_the_sanitizer_found_can_be_included(tree):
 
 
 def test_the_charts_are_the_primary_machine_s(tree):
-    for machine in ("first-gpu", "second-gpu"):
-        measured(tree, machine, "tiny/plus", "one")
+    for machine, stale in (("first-gpu", {}), ("second-gpu", {"hash": "of other code"})):  # a fresh one would be offered beside it
+        measured(tree, machine, "tiny/plus", "one", **stale)
         environment = records.read(records.record_path(machine, "program", "tiny/plus", trees.baked(tree)))["environment"]
         table = {"columns": ["a"], "rows": [[1]], "spots": []}
-        sidecar = {"name": "one", "title": "One.", "alt": "", **table, "environment": environment}
+        sidecar = {"name": "one", "title": "One.", "alt": "", "sources": ["tiny/plus"], **table, "environment": environment}
         folder = f"docs/charts/{machine}"
         trees.put(
             tree,
