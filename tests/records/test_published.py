@@ -424,7 +424,7 @@ def test_what_the_sanitizer_found_can_be_included(tree):
 
 
 def test_the_charts_are_the_primary_machine_s(tree):
-    for machine, stale in (("first-gpu", {}), ("second-gpu", {"hash": "of other code"})):  # a fresh one would be offered beside it
+    for machine, stale in (("first-gpu", {}), ("second-gpu", {"hash": "of other code"})):
         measured(tree, machine, "tiny/plus", "one", **stale)
         environment = records.read(records.record_path(machine, "program", "tiny/plus", trees.baked(tree)))["environment"]
         table = {"columns": ["a"], "rows": [[1]], "spots": []}
