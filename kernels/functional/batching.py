@@ -38,6 +38,11 @@ def in_front(info: Any, tensor: torch.Tensor, dim: int | None) -> torch.Tensor:
     return tensor.expand(info.batch_size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
 
 
+def behind(dim: int) -> int:
+    """A dimension of one call, counted where the mapped dimension stands before all others."""
+    return dim if dim < 0 else dim + 1
+
+
 def folded(info: Any, tensor: torch.Tensor, dim: int | None) -> torch.Tensor:
     """The tensor with the mapped dimension and its own first one as one."""
     front = in_front(info, tensor, dim)

@@ -94,7 +94,7 @@ class GroupNormSlope(torch.autograd.Function):
 
         given = tuple(part for part, dtype in zip(gradients, dtypes, strict=True) if dtype is not None)
         dx, ddy, *rest = through_reference(reference, (x, dy) if weight is None else (x, dy, weight), given)
-        return as_asked(ctx, 7, {0: dx, 2: ddy} | dict.fromkeys([1] if rest else [], rest[0] if rest else None))
+        return as_asked(ctx, 7, {0: dx, 2: ddy} | ({1: rest[0]} if rest else {}))
 
 
 @form("torch.nn.functional.group_norm", cuda=FLOAT32)

@@ -9,7 +9,7 @@ from kernels.functional.forms import FLOAT32, check_tensors, form, in_autocast
 from kernels.functional.transforms import as_asked, is_transformed, through_reference
 from kernels.norm.norm import Norm, check_norm_arguments, norm_backward_reference, norm_forward
 from kernels.operators.register import operator, wants_gradient
-from kernels.operators.rows import keep_norm, norm_backward_operator, norm_operator, run_norm
+from kernels.operators.rows import backward_norm, keep_norm, norm_backward_operator, norm_operator, run_norm
 
 
 def map_norm(info, dims, x, weight, bias, eps, centered, statistics):
@@ -86,7 +86,7 @@ class NormSlope(torch.autograd.Function):
 
         given = tuple(part for part, dtype in zip(gradients, dtypes, strict=True) if dtype is not None)
         dx, ddy, *rest = through_reference(reference, (x, dy) if weight is None else (x, dy, weight), given)
-        return as_asked(ctx, 8, {0: dx, 2: ddy} | dict.fromkeys([1] if rest else [], rest[0] if rest else None))
+        return as_asked(ctx, 8, {0: dx, 2: ddy} | ({1: rest[0]} if rest else {}))
 
 
 def fake_norm_of_rows(x, weight, bias, eps, centered, statistics):
@@ -97,23 +97,13 @@ def fake_norm_of_rows(x, weight, bias, eps, centered, statistics):
     return y, *(x.new_empty(size, dtype=torch.float32) for size in sizes)
 
 
-def backward_norm_of_rows(ctx, dy, *_):
-    x, weight, mean, rstd = ctx.saved_tensors
-    if not ctx.statistics:
-        _, mean, rstd = norm_of_rows_operator(x, None, None, ctx.eps, ctx.centered, True)
-    needed = ctx.needs_input_grad
-    dtypes = (weight.dtype if needed[1] else None, ctx.bias_dtype if needed[2] else None)
-    dx, *rest = norm_backward_operator(x, weight, dy, mean, rstd, *dtypes)
-    return dx, *(None if dtype is None else part for part, dtype in zip(rest, dtypes, strict=True)), None, None, None
-
-
 # The same as `norm` for a compiler that leaves sizes open: its fake does not ask how many rows there are.
 norm_of_rows_operator = operator(
     "norm_of_rows(Tensor x, Tensor? weight, Tensor? bias, float eps, bool centered, bool statistics) "
     "-> (Tensor, Tensor, Tensor)",
     run_norm,
     fake_norm_of_rows,
-    backward_norm_of_rows,
+    backward_norm,
     keep_norm,
 )
 norm_of_rows_batched = batched(norm_of_rows_operator, map_norm)

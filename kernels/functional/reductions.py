@@ -5,7 +5,7 @@ from typing import Any
 import torch
 
 from kernels.common.arguments import check_dim, check_float_tensor
-from kernels.functional.batching import batched, in_front
+from kernels.functional.batching import batched, behind, in_front
 from kernels.functional.forms import FLOAT32, check_tensors, form, in_autocast
 from kernels.functional.transforms import is_transformed
 from kernels.operators.reductions import max_along_operator, sum_operator
@@ -20,14 +20,14 @@ def map_sum(info, dims, x, dim):
     x = in_front(info, x, dims[0])
     if x.ndim == 1:
         return x.clone(), 0
-    return (sum_operator(x.flatten(1), 1) if dim is None else sum_operator(x, dim if dim < 0 else dim + 1)), 0
+    return (sum_operator(x.flatten(1), 1) if dim is None else sum_operator(x, behind(dim))), 0
 
 
 def map_max_along(info, dims, x, dim):
     x = in_front(info, x, dims[0])
     if x.ndim == 1:
         return (x.clone(), torch.zeros_like(x, dtype=torch.int64)), (0, 0)
-    return max_along_operator(x, dim if dim < 0 else dim + 1), (0, 0)
+    return max_along_operator(x, behind(dim)), (0, 0)
 
 
 sum_batched = batched(sum_operator, map_sum)

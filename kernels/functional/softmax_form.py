@@ -3,7 +3,7 @@
 import torch
 
 from kernels.common.arguments import check_dim, check_float_tensor
-from kernels.functional.batching import batched, in_front
+from kernels.functional.batching import batched, behind, in_front
 from kernels.functional.forms import FLOAT32, check_tensors, form, in_autocast
 from kernels.functional.transforms import is_transformed, through_reference
 from kernels.operators.register import wants_gradient
@@ -15,14 +15,14 @@ def map_softmax(info, dims, x, dim):
     x = in_front(info, x, dims[0])
     if x.ndim == 1:  # a number in each call, which is a row of one
         return softmax_operator(x[:, None], 1)[:, 0], 0
-    return softmax_operator(x, dim if dim < 0 else dim + 1), 0
+    return softmax_operator(x, behind(dim)), 0
 
 
 def map_softmax_backward(info, dims, y, dy, dim):
     y, dy = in_front(info, y, dims[0]), in_front(info, dy, dims[1])
     if y.ndim == 1:
         return softmax_backward_operator(y[:, None], dy[:, None], 1)[:, 0], 0
-    return softmax_backward_operator(y, dy, dim if dim < 0 else dim + 1), 0
+    return softmax_backward_operator(y, dy, behind(dim)), 0
 
 
 softmax_batched = batched(softmax_operator, map_softmax)
