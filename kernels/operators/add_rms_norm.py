@@ -1,5 +1,7 @@
 """The operators of `add_rms_norm`."""
 
+import math
+
 import torch
 
 from kernels.common.arguments import check_like
@@ -19,7 +21,7 @@ def fake_add_rms_norm(x, residual, weight, eps, statistics):
     check_norm_arguments(x, weight, None, eps)
     check_like("residual", residual, "x", x)
     y, total = (torch.empty_like(x, memory_format=torch.contiguous_format) for _ in range(2))
-    return y, total, x.new_empty(x.shape[:-1].numel() if statistics else 0, dtype=torch.float32)
+    return y, total, x.new_empty(math.prod(x.shape[:-1]) if statistics else 0, dtype=torch.float32)
 
 
 def run_add_rms_norm_backward(total, weight, dy, dsum, rstd, weight_dtype):
