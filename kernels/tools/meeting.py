@@ -3,7 +3,7 @@
 import triton
 import triton.language as tl
 
-LIMIT = 10_000_000  # tries: some seconds of a GPU
+LIMIT = 10_000_000  # tries, each a round trip to the flag
 # --8<-- [end:imports]
 
 

@@ -179,7 +179,6 @@ def test_kernels_in_gluon_have_scores_of_the_gpu():
 
 
 def test_an_operation_without_a_score_of_its_kernels_is_named(monkeypatch):
-    assert set(mutate.unscored()) <= set(matrix.modules())
     without = [module for module in mutate.kept() if module != "softmax"]
     monkeypatch.setattr(mutate, "kept", lambda: without)
     assert "softmax" in mutate.unscored()
