@@ -1,15 +1,13 @@
 """Layer norm and RMS norm under PyTorch's names, over as many last dimensions as `normalized_shape` says."""
 
-import math
-
 import torch
 
 from kernels.functional.batching import batched, in_front, nothing, one_by_one, parted
 from kernels.functional.forms import FLOAT32, check_tensors, form, in_autocast
 from kernels.functional.transforms import as_asked, is_transformed, through_reference
 from kernels.norm.norm import Norm, check_norm_arguments, norm_backward_reference, norm_forward
-from kernels.operators.register import operator, wants_gradient
-from kernels.operators.rows import backward_norm, keep_norm, norm_backward_operator, norm_operator, run_norm
+from kernels.operators.register import wants_gradient
+from kernels.operators.rows import norm_backward_operator, norm_operator
 
 
 def map_norm(info, dims, x, weight, bias, eps, centered, statistics):
@@ -89,26 +87,6 @@ class NormSlope(torch.autograd.Function):
         return as_asked(ctx, 8, {0: dx, 2: ddy} | ({1: rest[0]} if rest else {}))
 
 
-def fake_norm_of_rows(x, weight, bias, eps, centered, statistics):
-    check_norm_arguments(x, weight, bias, eps)
-    rows = math.prod(x.shape[:-1])  # `numel` would fix sizes that a compiler has left open
-    sizes = (rows if statistics and centered else 0, rows if statistics else 0)
-    y = torch.empty_like(x, memory_format=torch.contiguous_format)
-    return y, *(x.new_empty(size, dtype=torch.float32) for size in sizes)
-
-
-# The same as `norm` for a compiler that leaves sizes open: its fake does not ask how many rows there are.
-norm_of_rows_operator = operator(
-    "norm_of_rows(Tensor x, Tensor? weight, Tensor? bias, float eps, bool centered, bool statistics) "
-    "-> (Tensor, Tensor, Tensor)",
-    run_norm,
-    fake_norm_of_rows,
-    backward_norm,
-    keep_norm,
-)
-norm_of_rows_batched = batched(norm_of_rows_operator, map_norm)
-
-
 def checked_shape(x: torch.Tensor, normalized_shape, **parameters: torch.Tensor | None) -> int:
     """How many last dimensions a norm goes over; raise unless they and the parameters have `normalized_shape`."""
     if not isinstance(normalized_shape, tuple | list):
@@ -133,7 +111,7 @@ def norm_over(name: str, x, normalized_shape, weight, bias, eps: float, centered
     if is_transformed(x, weight, bias):
         y = NormTransformed.apply(x, weight, bias, eps, centered)[0]
     elif torch.compiler.is_compiling():
-        y = norm_of_rows_batched(x, weight, bias, eps, centered, wants_gradient(x, weight, bias))[0]
+        y = norm_batched(x, weight, bias, eps, centered, wants_gradient(x, weight, bias))[0]
     elif wants_gradient(x, weight, bias):
         y = Norm.apply(x, weight, bias, eps, centered)
     else:

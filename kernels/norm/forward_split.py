@@ -20,15 +20,21 @@ import torch
 import triton
 import triton.language as tl
 
+from kernels.norm.forward import norm_vector
+
 
 @triton.jit
-def norm_parts_kernel(x_ptr, numbers_ptr, x_row_stride, n_columns, n_parts, CENTERED: tl.constexpr, BLOCK: tl.constexpr):
+def norm_parts_kernel(
+    x_ptr, numbers_ptr, x_row_stride, n_columns, n_parts,
+    CENTERED: tl.constexpr, BLOCK: tl.constexpr, VECTOR: tl.constexpr,
+):
     # This program reduces one part of a row, BLOCK neighboring elements.
+    n_columns *= VECTOR
     program = tl.program_id(0).to(tl.int64)
     row, part = program // n_parts, program % n_parts
     columns = part * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns  # [BLOCK]
-    x_ptrs = x_ptr + row * x_row_stride + columns  # [BLOCK]
+    x_ptrs = x_ptr + row * x_row_stride * VECTOR + columns  # [BLOCK]
     x = tl.load(x_ptrs, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
     if CENTERED:
         count = tl.minimum(n_columns - part * BLOCK, BLOCK).to(tl.float32)
@@ -43,14 +49,15 @@ def norm_parts_kernel(x_ptr, numbers_ptr, x_row_stride, n_columns, n_parts, CENT
 @triton.jit
 def norm_split_kernel(
     x_ptr, weight_ptr, bias_ptr, numbers_ptr, y_ptr, mean_ptr, rstd_ptr, x_row_stride, y_row_stride, n_columns, n_parts, eps,
-    CENTERED: tl.constexpr, BLOCK: tl.constexpr, PARTS: tl.constexpr,
+    CENTERED: tl.constexpr, BLOCK: tl.constexpr, VECTOR: tl.constexpr, PARTS: tl.constexpr,
 ):
     # This program writes one part of a row. The first programs take the parts read last, which may still lie in the L2 cache.
+    n_columns *= VECTOR
     program = tl.num_programs(0) - 1 - tl.program_id(0).to(tl.int64)
     row, part = program // n_parts, program % n_parts
     columns = part * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns  # [BLOCK]
-    x_ptrs = x_ptr + row * x_row_stride + columns  # [BLOCK]
+    x_ptrs = x_ptr + row * x_row_stride * VECTOR + columns  # [BLOCK]
     x = tl.load(x_ptrs, mask=mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
     parts = tl.arange(0, PARTS).to(tl.int64)  # [PARTS]
     there = parts < n_parts  # [PARTS]
@@ -68,7 +75,7 @@ def norm_split_kernel(
         y *= tl.load(weight_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
     if bias_ptr is not None:
         y += tl.load(bias_ptr + columns, mask=mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
-    tl.store(y_ptr + row * y_row_stride + columns, y, mask=mask, eviction_policy="evict_first")
+    tl.store(y_ptr + row * y_row_stride * VECTOR + columns, y, mask=mask, eviction_policy="evict_first")
     if rstd_ptr is not None:
         tl.store(rstd_ptr + row, rstd, mask=part == 0)
     if CENTERED and mean_ptr is not None:
@@ -86,9 +93,11 @@ def norm_split(x, weight, bias, y, mean, rstd, eps: float = 1e-5, centered: bool
     block, num_warps = norm_split_block(n_columns)
     n_parts = (n_columns + block - 1) // block
     grid = (n_rows * n_parts,)
+    vector = norm_vector(x.element_size(), n_columns, x.stride(0), y.stride(0))
+    x_stride, y_stride, length = x.stride(0) // vector, y.stride(0) // vector, n_columns // vector
     # What every part is reduced to: first all the sums, then all the means.
     numbers = torch.empty(grid[0] * (2 if centered else 1), dtype=torch.float32, device=x.device)
-    meta = {"CENTERED": centered, "BLOCK": block, "num_warps": num_warps}
-    norm_parts_kernel[grid](x, numbers, x.stride(0), n_columns, n_parts, **meta)
-    arguments = (x, weight, bias, numbers, y, mean, rstd, x.stride(0), y.stride(0), n_columns, n_parts, eps)
+    meta = {"CENTERED": centered, "BLOCK": block, "VECTOR": vector, "num_warps": num_warps}
+    norm_parts_kernel[grid](x, numbers, x_stride, length, n_parts, **meta)
+    arguments = (x, weight, bias, numbers, y, mean, rstd, x_stride, y_stride, length, n_parts, eps)
     norm_split_kernel[grid](*arguments, PARTS=triton.next_power_of_2(n_parts), **meta)

@@ -61,9 +61,14 @@ def norm_partials(dtypes: tuple, n_partials: int, n_columns: int, device: torch.
     return [None if dtype is None else torch.empty(n, dtype=torch.float32, device=device) for dtype in dtypes]
 
 
+def norm_sums(dtypes: tuple, n_columns: int, device: torch.device) -> list[torch.Tensor | None]:
+    """Room for dweight and dbias; None for one without a dtype."""
+    return [None if dtype is None else torch.empty(n_columns, dtype=dtype, device=device) for dtype in dtypes]
+
+
 def norm_add_partials(partials: list, dtypes: tuple, n_partials: int, n_columns: int, device: torch.device) -> list:
     """Add the partial sums of dweight and of dbias; None for one without a dtype."""
-    sums = [None if dtype is None else torch.empty(n_columns, dtype=dtype, device=device) for dtype in dtypes]
+    sums = norm_sums(dtypes, n_columns, device)
     block = 32 if n_columns <= 4096 else 64 if n_columns <= 8192 else 128
     grid = ((n_columns + block - 1) // block, 1 if dtypes[1] is None else 2)
     if any(dtypes):

@@ -1,5 +1,7 @@
 """The operators of matrix products: `matmul`, `scaled_matmul` and `layer_norm_linear`."""
 
+import math
+
 import torch
 
 from kernels.layer_norm_linear import check_layer_norm_linear_arguments
@@ -90,7 +92,7 @@ def run_layer_norm_linear(x, ln_weight, ln_bias, weight, bias, eps, statistics):
 
 def fake_layer_norm_linear(x, ln_weight, ln_bias, weight, bias, eps, statistics):
     check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps)
-    rows = x.shape[:-1].numel() if statistics else 0
+    rows = math.prod(x.shape[:-1]) if statistics else 0
     normal = torch.empty_like(x, memory_format=torch.contiguous_format) if statistics else x.new_empty(0)
     mean, rstd = (x.new_empty(rows, dtype=torch.float32) for _ in range(2))
     return x.new_empty(*x.shape[:-1], weight.shape[0]), normal, mean, rstd

@@ -1,5 +1,7 @@
 """The operators of functions along rows: `softmax`, `layer_norm` and `rms_norm`."""
 
+import math
+
 import torch
 
 from kernels.common.arguments import check_dim, check_float_tensor
@@ -60,7 +62,7 @@ def run_norm(x, weight, bias, eps, centered, statistics):
 
 def fake_norm(x, weight, bias, eps, centered, statistics):
     check_norm_arguments(x, weight, bias, eps)
-    rows = x.shape[:-1].numel()
+    rows = math.prod(x.shape[:-1])  # not .numel(), which would make a length that may change a fixed one
     sizes = (rows if statistics and centered else 0, rows if statistics else 0)
     y = torch.empty_like(x, memory_format=torch.contiguous_format)
     return y, *(x.new_empty(size, dtype=torch.float32) for size in sizes)

@@ -12,8 +12,8 @@ BACKWARD = {64: 255, 781: 176, 1000: 255, 1024: 240, 2501: 255, 4096: 128, 5001:
 # The sums of the widest rows leave no room; lengths that 8 does not divide are loaded element by element.
 BACKWARD_SPILLS = {2501: 48, 5001: 136, 16384: 288}
 ROW_MEANS = {16385: 64, 65536: 64}
-COLUMNS = {16385: 255, 65536: 104}
-COLUMNS_SPILLS = {16385: 24, 65536: 8}
+COLUMNS = {16385: 255, 65536: 128}
+COLUMNS_SPILLS = {16385: 24}
 
 
 def rows(
@@ -42,6 +42,8 @@ LIBRARY = [
     *rows(f"{BACKWARD_FILE}:norm_backward_kernel", "norm_tile_backward", BACKWARD, 144_000, BACKWARD_SPILLS),
     *rows(f"{LONG_FILE}:norm_row_means_kernel", "norm_long_backward", ROW_MEANS, SHARED_BYTES),
     *rows(f"{LONG_FILE}:norm_columns_kernel", "norm_long_backward", COLUMNS, 36_000, COLUMNS_SPILLS),
+    *rows(f"{LONG_FILE}:norm_row_means_kernel", "norm_long_backward", {189_096: 64}, SHARED_BYTES, n_rows=2),
+    *rows(f"{LONG_FILE}:norm_columns_kernel", "norm_long_backward", {189_096: 128}, 36_000, n_rows=2),
 ]
 
 ROW = {"x_ptr": "*fp32", "weight_ptr": "*fp32", "bias_ptr": "*fp32", "y_ptr": "*fp32"}

@@ -228,21 +228,13 @@ BATCHES = {
     "sum": lambda n: (leaf(n, 20), 1),
     "swiglu": lambda n: (leaf(n, 20), leaf(n, 20, seed=1)),
 }
-# Their fakes ask for the number of rows, which fixes it; to mend that makes records of a GPU stale.
-COUNTED = pytest.mark.xfail(strict=True, reason="its fake counts the rows")
-FIXED = ("layer_norm", "rms_norm")
-
-
-def names_of_batches(*fixed: str) -> list:
-    return [pytest.param(name, marks=COUNTED) if name in fixed else name for name in BATCHES]
-
 
 def batched(arguments: tuple) -> list[torch.Tensor]:
     n = arguments[0].shape[0]
     return [a for a in arguments if isinstance(a, torch.Tensor) and a.shape[0] == n]
 
 
-@pytest.mark.parametrize("name", names_of_batches(*FIXED, "layer_norm_linear"))
+@pytest.mark.parametrize("name", BATCHES)
 def test_one_compilation_serves_every_batch_forward_and_backward(name):
     counter = torch._dynamo.testing.CompileCounterWithBackend("aot_eager")
     torch._dynamo.reset()
@@ -270,7 +262,7 @@ class Called(torch.nn.Module):
         return self.function(*arguments)
 
 
-@pytest.mark.parametrize("name", names_of_batches(*FIXED))
+@pytest.mark.parametrize("name", BATCHES)
 def test_an_export_keeps_the_batch_open(name):
     given, other = ([a.detach() if isinstance(a, torch.Tensor) else a for a in BATCHES[name](n)] for n in (23, 37))
     n = torch.export.Dim("n", min=2)
