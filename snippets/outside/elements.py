@@ -10,12 +10,12 @@ if not torch.cuda.is_available():
 from snippets.outside.samples import ask
 
 # --8<-- [start:ask]
-from kernels.activations import gelu
+import kernels.functional as F
 from kernels.add import add
 
 failed = [
     ask("add", add, "add"),
-    ask("gelu", gelu, "nn.functional.gelu"),
+    ask("gelu", F.gelu, "nn.functional.gelu"),
 ]
 assert not any(failed)
 # --8<-- [end:ask]

@@ -10,25 +10,13 @@ if not torch.cuda.is_available():
 from snippets.outside.samples import ask
 
 # --8<-- [start:ask]
-from kernels.attention import attention
-from kernels.matmul import matmul
-
-
-def without_dropout(function):
-    """PyTorch's attention has dropout inside; ours has none, so a probability of zero is all that it takes."""
-
-    def call(q, k, v, dropout_p=0.0, **named):
-        if dropout_p:
-            raise NotImplementedError("dropout_p: ours drops nothing")
-        return function(q, k, v, **named)
-
-    return call
-
+import kernels.functional as F
 
 failed = [
-    ask("matmul, as mm", matmul, "mm"),
-    ask("matmul", matmul, "matmul"),
-    ask("attention", attention, "nn.functional.scaled_dot_product_attention", adapt=without_dropout),
+    ask("matmul, as mm", F.matmul, "mm"),
+    ask("matmul", F.matmul, "matmul"),
+    ask("linear", F.linear, "nn.functional.linear"),
+    ask("attention", F.scaled_dot_product_attention, "nn.functional.scaled_dot_product_attention"),
 ]
 assert not any(failed)
 # --8<-- [end:ask]

@@ -10,10 +10,12 @@ if not torch.cuda.is_available():
 from snippets.outside.samples import ask
 
 # --8<-- [start:ask]
-from kernels.reductions import max, sum
+import kernels.functional as F
+from kernels.reductions import max
 
 failed = [
-    ask("sum", sum, "sum"),
+    ask("sum", F.sum, "sum"),
+    ask("amax", F.amax, "amax"),
     ask("max, no dimension", max, "max", "reduction_no_dim"),
     ask("max, one dimension", max, "max", "reduction_with_dim"),
 ]

@@ -10,28 +10,15 @@ if not torch.cuda.is_available():
 from snippets.outside.samples import ask
 
 # --8<-- [start:ask]
-from kernels.cross_entropy import cross_entropy
-from kernels.norm import layer_norm, rms_norm
-from kernels.softmax import softmax
-
-
-def last_dimension(norm):
-    """PyTorch's norms are told which dimensions to take; ours take the last one."""
-
-    def call(x, normalized_shape, *rest, **named):
-        if len(normalized_shape) != 1:
-            raise NotImplementedError("normalized_shape: ours takes the last dimension alone")
-        return norm(x, *rest, **named)
-
-    return call
-
+import kernels.functional as F
 
 failed = [
-    ask("softmax", softmax, "softmax"),
-    ask("softmax, dtype=", softmax, "softmax", "with_dtype"),
-    ask("layer_norm", layer_norm, "nn.functional.layer_norm", adapt=last_dimension),
-    ask("rms_norm", rms_norm, "nn.functional.rms_norm", adapt=last_dimension),
-    ask("cross_entropy", cross_entropy, "nn.functional.cross_entropy"),
+    ask("softmax", F.softmax, "softmax"),
+    ask("softmax, dtype=", F.softmax, "softmax", "with_dtype"),
+    ask("layer_norm", F.layer_norm, "nn.functional.layer_norm"),
+    ask("rms_norm", F.rms_norm, "nn.functional.rms_norm"),
+    ask("group_norm", F.group_norm, "nn.functional.group_norm"),
+    ask("cross_entropy", F.cross_entropy, "nn.functional.cross_entropy"),
 ]
 assert not any(failed)
 # --8<-- [end:ask]

@@ -9,7 +9,8 @@ from collections import Counter
 
 import torch
 
-TOLERANCES = {torch.float32: (1e-5, 1e-5), torch.float16: (4e-3, 4e-3), torch.bfloat16: (3e-2, 3e-2)}
+# Of half precision eight steps: what goes into a product of blocks, such as a slope, is rounded to it on the way.
+TOLERANCES = {torch.float32: 1e-5, torch.float16: 2**-7, torch.bfloat16: 2**-4}
 ON_GPU = torch.cuda.is_available()
 DEVICE = "cuda" if ON_GPU else "cpu"
 TYPES = [torch.float32, torch.float16, torch.bfloat16] if ON_GPU else [torch.float32, torch.float16]
@@ -66,7 +67,7 @@ def verdict(ours, theirs, call):
             continue
         if one is None or other is None or one.shape != other.shape:
             return "failed: a result or a gradient is missing, or has another shape"
-        relative, absolute = TOLERANCES[one.dtype]
+        relative = absolute = TOLERANCES[one.dtype]
         if other.numel() and other.isfinite().all():
             absolute *= other.abs().max().clamp(min=1).item()
         close = torch.allclose(one.double(), other, relative, absolute, equal_nan=True)
@@ -88,14 +89,15 @@ def operations():
     return op_db
 
 
-def ask(title, ours, name, variant="", adapt=None):
+def ask(title, ours, name, variant=""):
     """Print what came of all samples of PyTorch's function `name`; return how many failed."""
     (operation,) = [one for one in operations() if (one.name, one.variant_test_name) == (name, variant)]
     counts, reasons = Counter(), Counter()
+    torch.manual_seed(0)
     for dtype in TYPES:
         for sample in operation.sample_inputs(DEVICE, dtype, requires_grad=operation.supports_autograd):
             call = ((sample.input, *sample.args), dict(sample.kwargs))
-            said = verdict(adapt(ours) if adapt else ours, operation.op, call)
+            said = verdict(ours, operation.op, call)
             counts[said.partition(":")[0]] += 1
             reasons[said] += said != "passed"
     print(f"{title}: {counts['passed']} passed, {counts['refused']} refused, {counts['failed']} failed")
