@@ -133,7 +133,8 @@ def ended_well(command: list[str], folder: str, variables: dict[str, str]) -> st
     if reason := not_for_this_card(result):
         raise CannotRun(reason)
     if result.returncode != 0:
-        raise RuntimeError(f"ended with status {result.returncode}\n" + f"{result.stderr[-2000:].strip()}\n{result.stdout[-1000:]}".strip())
+        said = f"{result.stderr[-2000:].strip()}\n{result.stdout[-1000:]}".strip()
+        raise RuntimeError(f"ended with status {result.returncode}\n{said}")
     return result.stdout
 
 

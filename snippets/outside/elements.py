@@ -10,12 +10,12 @@ if not torch.cuda.is_available():
 from snippets.outside.samples import ask
 
 # --8<-- [start:ask]
-import kernels.functional as F
 from kernels.add import add
+from kernels.functional import gelu
 
 failed = [
     ask("add", add, "add"),
-    ask("gelu", F.gelu, "nn.functional.gelu"),
+    ask("gelu", gelu, "nn.functional.gelu"),
 ]
 assert not any(failed)
 # --8<-- [end:ask]

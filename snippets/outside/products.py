@@ -10,13 +10,14 @@ if not torch.cuda.is_available():
 from snippets.outside.samples import ask
 
 # --8<-- [start:ask]
-import kernels.functional as F
+from kernels.functional import linear, scaled_dot_product_attention
+from kernels.matmul import matmul
 
 failed = [
-    ask("matmul, as mm", F.matmul, "mm"),
-    ask("matmul", F.matmul, "matmul"),
-    ask("linear", F.linear, "nn.functional.linear"),
-    ask("attention", F.scaled_dot_product_attention, "nn.functional.scaled_dot_product_attention"),
+    ask("matmul, as mm", matmul, "mm"),
+    ask("matmul", matmul, "matmul"),
+    ask("linear", linear, "nn.functional.linear"),
+    ask("attention", scaled_dot_product_attention, "nn.functional.scaled_dot_product_attention"),
 ]
 assert not any(failed)
 # --8<-- [end:ask]

@@ -10,12 +10,12 @@ if not torch.cuda.is_available():
 from snippets.outside.samples import ask
 
 # --8<-- [start:ask]
-import kernels.functional as F
+from kernels.functional import amax, sum
 from kernels.reductions import max
 
 failed = [
-    ask("sum", F.sum, "sum"),
-    ask("amax", F.amax, "amax"),
+    ask("sum", sum, "sum"),
+    ask("amax", amax, "amax"),
     ask("max, no dimension", max, "max", "reduction_no_dim"),
     ask("max, one dimension", max, "max", "reduction_with_dim"),
 ]

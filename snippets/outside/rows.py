@@ -10,15 +10,15 @@ if not torch.cuda.is_available():
 from snippets.outside.samples import ask
 
 # --8<-- [start:ask]
-import kernels.functional as F
+from kernels.functional import cross_entropy, group_norm, layer_norm, rms_norm, softmax
 
 failed = [
-    ask("softmax", F.softmax, "softmax"),
-    ask("softmax, dtype=", F.softmax, "softmax", "with_dtype"),
-    ask("layer_norm", F.layer_norm, "nn.functional.layer_norm"),
-    ask("rms_norm", F.rms_norm, "nn.functional.rms_norm"),
-    ask("group_norm", F.group_norm, "nn.functional.group_norm"),
-    ask("cross_entropy", F.cross_entropy, "nn.functional.cross_entropy"),
+    ask("softmax", softmax, "softmax"),
+    ask("softmax, dtype=", softmax, "softmax", "with_dtype"),
+    ask("layer_norm", layer_norm, "nn.functional.layer_norm"),
+    ask("rms_norm", rms_norm, "nn.functional.rms_norm"),
+    ask("group_norm", group_norm, "nn.functional.group_norm"),
+    ask("cross_entropy", cross_entropy, "nn.functional.cross_entropy"),
 ]
 assert not any(failed)
 # --8<-- [end:ask]
