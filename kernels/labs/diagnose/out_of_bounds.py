@@ -90,12 +90,13 @@ def why_wild(finding: Finding, watch: Watch) -> str:
         )
     if len(finding.shape) > 1:
         return (
-            "the mask does not cover every dimension, or compares one with the other's size. A tile needs both: "
+            "the mask does not cover every dimension, or compares one with the other's size, or the index is wrong. A tile's "
+            "mask needs both: "
             "`(rows[:, None] < M) & (columns[None, :] < N)`, and in a product's loop what is left of K."
         )
     return (
-        f"the mask lets too many lanes through. Does it compare the offset with the size of {region.name}, and not the "
-        "position within the block?"
+        f"the index or the mask is wrong. Does the index lead to the element of {region.name} that is meant, and does the mask "
+        f"compare the same index with the size of {region.name}, not the position within the block?"
     )
 
 
