@@ -22,6 +22,38 @@ MEANINGS = [
         "python/#nested-function",
     ),
     (
+        "Cannot access global variable",
+        "",
+        "a kernel sees no variables of the module but constants: `SCALE = tl.constexpr(3)`. What changes is an argument.",
+        "python/#global-variable",
+    ),
+    (
+        "unsupported AST node type: (?:Break|Continue)",
+        "",
+        "a kernel's loops know no `break` and no `continue`. Put the end into the condition of a `while`, and what a round "
+        "may skip into an `if`.",
+        "python/#break-statement",
+    ),
+    (
+        "simultaneous multiple comparison",
+        "",
+        "comparisons of blocks do not chain. Write each for itself and in parentheses: `(0 <= offsets) & (offsets < n)`.",
+        "python/#chained-comparison",
+    ),
+    (
+        "For loop bounds and step must all be ints",
+        "",
+        "a bound of the loop is a fraction. Divide with `//` or `tl.cdiv`.",
+        "python/#loop-bounds",
+    ),
+    (
+        r"Loop-carried variable (\w+) has initial type",
+        "",
+        r"`\1` begins with another dtype or shape than the loop gives it. Begin with what it will be: "
+        r"`tl.zeros((BLOCK,), tl.float32)`.",
+        "types/#loop-type",
+    ),
+    (
         "arange's range must be a power of 2",
         "",
         "a block's length must be a power of two. Take `triton.next_power_of_2(n)` and mask the rest.",
@@ -58,6 +90,13 @@ MEANINGS = [
         "the value and the mask, stretched to fit each other, have another shape than the pointers. Leave out `keep_dims`, or "
         "give pointers and mask the dimension too: `rows[:, None]`.",
         "memory/#pointer-shape",
+    ),
+    (
+        "Cannot make_shape_compatible|incompatible dimensions",
+        r"\btl\.softmax\(",
+        "up to Triton 3.8, `tl.softmax` drops the dimension that it reduces. Write the softmax out, with `keep_dims=True` in "
+        "`tl.max` and `tl.sum`.",
+        "numbers/#softmax-dim",
     ),
     (
         "Cannot make_shape_compatible|could not be broadcast|incompatible dimensions",
@@ -204,6 +243,25 @@ MEANINGS = [
         "",
         "the tuner chooses this argument, and the launch gives it, too. Leave it out of the launch.",
         "launch/#conflicting-meta",
+    ),
+    (
+        r"Keyword argument (\w+) was specified but unrecognised",
+        "",
+        r"the kernel has no argument `\1`, and a launch has no such option: it is spelled otherwise, such as `num_warps`, or "
+        "belongs to another kind of GPU.",
+        "launch/#unknown-keyword",
+    ),
+    (
+        "num_warps must be a power of 2",
+        "",
+        "a program has 1, 2, 4, 8 or more warps, a power of two.",
+        "launch/#num-warps-power",
+    ),
+    (
+        "failed to specialize argument of type",
+        "",
+        "a launch takes tensors and numbers, no NumPy array, list or string. Make a tensor of it, or pass one number.",
+        "launch/#numpy-argument",
     ),
     (
         r"takes (?:from )?\d+.* positional arguments? but|unexpected keyword argument|multiple values for",
