@@ -136,6 +136,9 @@ def loud(kept: dict[str, dict], name: str) -> list[str]:
 def test_every_explanation_leads_to_an_entry_that_there_is():
     there = {f"{entry.page}/#{entry.anchor}" for here in messages.entries().values() for entry in here}
     assert {entry for *_, entry in messages.meanings()} - there == {""}
+    speakers = [*(records.ROOT / "kernels" / "labs" / "diagnose").glob("*.py"), records.ROOT / "runtime" / "errors.py"]
+    named = {entry for path in speakers for entry in re.findall(r"errors/(\w+/#[\w-]+)", path.read_text(encoding="utf-8"))}
+    assert len(named) >= 3 and named <= there
 
 
 @pytest.mark.parametrize("name", EXPLAINED)

@@ -63,7 +63,8 @@ MEANINGS = [
         "arange's arguments must be of type tl.constexpr",
         "",
         "both ends of `tl.arange` must be known when the kernel is compiled: write `tl.arange(0, BLOCK)`, with `BLOCK: "
-        "tl.constexpr`, and give it a plain integer at the launch. What depends on the program is added to it: `tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)`.",
+        "tl.constexpr`, and give it a plain integer at the launch. What depends on the program is added to it: "
+        "`tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)`.",
         "blocks/#arange-constexpr",
     ),
     (
