@@ -9,7 +9,9 @@ from triton.runtime.errors import InterpreterError
 
 from kernels.labs.diagnose.errors import usual_cause
 
-OUTSIDE = "some lanes own no element. Switch them off, at every load and store: `mask=offsets < n`."
+UNMASKED = "some lanes own no element. Switch them off, at every load and store: `mask=offsets < n`."
+MASKED = "the index or the mask is wrong: a lane that points to no element must be off, and one that is on must point to its own."
+MORE = " More: errors/numbers/#missing-mask"
 NO_SUCH_ARRAY = ("array is too big", "Maximum allowed dimension exceeded")  # what NumPy says beyond the addresses of a page
 TOO_LARGE = "the page has less memory than your computer. Take smaller tensors."
 
@@ -57,7 +59,7 @@ def said(error: BaseException) -> str:
 
 def hint(error: BaseException, message: str, statement: str) -> str | None:
     if isinstance(error, OutsideOfTensors):
-        return OUTSIDE
+        return (MASKED if "mask" in statement else UNMASKED) + MORE
     if isinstance(error, MemoryError) or any(words in message for words in NO_SUCH_ARRAY):
         return TOO_LARGE
-    return usual_cause(message, statement) or None
+    return usual_cause(message or repr(error), statement) or None

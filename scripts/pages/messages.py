@@ -22,8 +22,6 @@ HEADING = re.compile(r"^## (.+?) \{ #([\w-]+) \}$", re.MULTILINE)
 LISTED = re.compile(r": errors/(\w+)\.md$", re.MULTILINE)
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 SILENT = "no error"
-# Where the checker takes the message for another mistake's.
-MISREAD = {"list_append", "nested_function", "descriptor_last_stride", "not_defined", "no_driver_tuned"}
 SPEAKERS = {"compiler": "the compiler", "interpreter": "the interpreter"}
 
 
@@ -65,7 +63,7 @@ def gpu_fragment(name: str) -> str:
     gpu, triton, text = heard_on_gpu(name)
     if not text:
         return "*Only a GPU gives this message, and none has been asked yet: these words are not from a record.*\n"
-    cause = usual_cause(text, mistake(name))
+    cause = usual_cause(text, name)
     usually = f"\n\n*Usually:* {cause}" if cause else ""
     return f"An {gpu} with Triton {triton}:\n\n```{{.text .said}}\n{text}\n```{usually}\n"
 
@@ -82,8 +80,8 @@ def entries() -> dict[str, list[Entry]]:
 
 
 @cache
-def meanings() -> list[tuple[str, str, str]]:
-    """What the labs' checker knows: the message, the line, and the cause."""
+def meanings() -> list[tuple[str, str, str, str]]:
+    """What the labs' checker knows: the message, the line, the cause, and the entry here that has more of it."""
     found = []
     for name in ("pytorch_mistakes", "error_explanations"):
         tree = ast.parse((ROOT / "kernels" / "labs" / "diagnose" / f"{name}.py").read_text(encoding="utf-8"))
@@ -93,11 +91,12 @@ def meanings() -> list[tuple[str, str, str]]:
     return found
 
 
-def usual_cause(message: str, statement: str) -> str:
-    """As kernels/labs/diagnose/errors.py has it, which needs Triton."""
-    for says, line, cause in meanings():
+def usual_cause(message: str, name: str) -> str:
+    """As kernels/labs/diagnose/errors.py has it, which needs Triton; but what leads to the program's own entry goes first."""
+    own = f"/#{name.replace('_', '-')}"
+    for says, line, cause, _ in sorted(meanings(), key=lambda row: not row[3].endswith(own)):
         match = re.search(says, message)
-        if match and re.search(line, statement):
+        if match and re.search(line, mistake(name)):
             return match.expand(cause)
     return ""
 
@@ -132,7 +131,7 @@ def fragment(record: dict[str, Any]) -> str:
             else:
                 parts.append(f"{who}:\n\n```{{.text .said}}\n" + "\n\n".join(texts) + "\n```")
     words = " ".join(text for texts in record["said"].values() for said in texts.values() for text in said)
-    if (cause := usual_cause(words, mistake(record["name"]))) and record["name"] not in MISREAD:
+    if cause := usual_cause(words, record["name"]):
         parts.append(f"*Usually:* {cause}")
     return "\n\n".join(parts) + "\n"
 

@@ -180,6 +180,7 @@ def test_the_keyboard_breaks_the_mask_reads_the_line_and_mends_it(page, site):
     problem = panel.locator(".run-problem").inner_text()
     line = 1 + next(n for n, text in enumerate(broken.splitlines()) if "x = tl.load" in text)
     assert f"line {line}" in problem and "program 3" in problem and "232" in problem and "Usually: " in problem
+    assert panel.locator(".run-hint a").evaluate("link => link.href").endswith("/errors/numbers/#missing-mask")
     assert panel.locator(".run-wrong").first.inner_text().strip() == "x = tl.load(x_ptr + offsets, mask=mask)"
     panel.locator(".run-line").first.press("Enter")
     assert "x = tl.load" in panel.locator(".cm-activeLine").inner_text()

@@ -96,6 +96,20 @@ def mask_one_too_wide(x, y, out):
 
 
 @triton.jit
+def index_too_high_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
+    offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    mask = offsets < n
+    x = tl.load(x_ptr + offsets + 3, mask=mask)
+    y = tl.load(y_ptr + offsets, mask=mask)
+    tl.store(out_ptr + offsets, x + y, mask=mask)
+
+
+@wrong("vector_add", r"lanes 229 to 231: offset 1000 to 1002(.|\n)*the index or the mask is wrong")
+def index_three_too_high(x, y, out):
+    index_too_high_kernel[(triton.cdiv(len(out), 256),)](x, y, out, len(out), BLOCK=256)
+
+
+@triton.jit
 def one_too_few_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
     offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     mask = offsets < n - 1
@@ -196,7 +210,7 @@ def scalar_pointer_kernel(x_ptr, y_ptr, out_ptr, n, BLOCK: tl.constexpr):
     tl.store(out_ptr, tl.load(x_ptr + offsets, mask=mask) + tl.load(y_ptr + offsets, mask=mask), mask=mask)
 
 
-@wrong("vector_add", r"Add the offsets: `ptr \+ offsets`")
+@wrong("vector_add", r"Add the offsets: `ptr \+ offsets`(.|\n)* More: errors/memory/#value-block$")
 def store_without_offsets(x, y, out):
     scalar_pointer_kernel[(triton.cdiv(len(out), 256),)](x, y, out, len(out), BLOCK=256)
 

@@ -1,9 +1,11 @@
 """The error index: every program still provokes the words that its page shows, and every entry has its program."""
 
+import re
 import sys
 
 import pytest
 
+from kernels.labs.diagnose.errors import usual_cause
 from scripts import errors
 from scripts.pages import messages
 from scripts.provenance import records
@@ -78,3 +80,89 @@ def test_what_a_gpu_says_stops_where_the_mend_s_result_begins(monkeypatch, tmp_p
     assert messages.heard_on_gpu("cpu_tensor") == ("NVIDIA H200", "3.6.0", "ValueError: Pointer\n(cpu tensor?)")
     assert "True" not in messages.gpu_fragment("cpu_tensor") and "{.text .said}" in messages.gpu_fragment("cpu_tensor")
     assert messages.heard_on_gpu("arange_power") == ("", "", "")
+
+
+# What the checker says to the messages of a program, and where it sends their reader.
+EXPLAINED = {
+    "block_pointers": ("tl.make_tensor_descriptor", "memory/#block-pointers"),
+    "break_statement": ("condition of a `while`", "python/#break-statement"),
+    "chained_comparison": ("(0 <= offsets) & (offsets < n)", "python/#chained-comparison"),
+    "conflicting_meta": ("Leave it out of the launch", "launch/#conflicting-meta"),
+    "descriptor_bytes": ("16 bytes are 4 numbers", "memory/#descriptor-bytes"),
+    "descriptor_last_stride": ("last stride must be 1", "memory/#descriptor-last-stride"),
+    "descriptor_on_host": ("multiples of 16 bytes", "memory/#descriptor-on-host"),
+    "global_variable": ("tl.constexpr(3)", "python/#global-variable"),
+    "list_append": ("lists are tuples and do not grow", "python/#list-append"),
+    "loop_bounds": ("tl.cdiv", "python/#loop-bounds"),
+    "loop_type": ("`total` begins with", "types/#loop-type"),
+    "no_driver_tuned": ("do_bench", "setup/#no-driver"),
+    "no_tanh": ("tl.sigmoid", "setup/#no-tanh"),
+    "not_defined": ("in an `if` or a loop", "python/#not-defined"),
+    "num_warps_power": ("a power of two", "launch/#num-warps-power"),
+    "other_without_mask": ("give a mask too", "memory/#other-without-mask"),
+    "pointer_shape": ("another shape than the pointers", "memory/#pointer-shape"),
+    "pointer_type": ("load first", "memory/#pointer-type"),
+    "unknown_keyword": ("no such option", "launch/#unknown-keyword"),
+}
+# Messages that several mistakes share lead to the entry of one of them.
+SHARED = {
+    ("constexpr_tensor", "blocks/#arange-constexpr"),
+    ("interpreter_too_late", "launch/#no-grid"),
+    ("interpreter_too_late", "setup/#no-driver"),
+    ("mask_not_boolean", "types/#ternary-types"),
+    ("mask_precedence", "python/#chained-comparison"),
+    ("nested_function", "python/#not-defined"),
+    ("no_driver_tuned", "setup/#no-driver"),
+    ("value_block", "types/#ternary-types"),
+}
+
+
+def explained(name: str, text: str) -> tuple[str, str]:
+    """What the checker says to a message of a program, and the entry that it names."""
+    lines = text.splitlines()
+    shown = [before for before, line in zip(lines, lines[1:], strict=False) if re.fullmatch(r" *\^", line)]
+    statement = shown[-1].split("  #")[0].strip() if shown else messages.mistake(name)
+    own_words = messages.last_line(text)
+    cause, _, entry = usual_cause(text if own_words.strip() == "^" else own_words, statement).partition(" More: errors/")
+    return cause, entry
+
+
+def loud(kept: dict[str, dict], name: str) -> list[str]:
+    """Every message of a program, of all versions and both ways."""
+    said = kept[name]["said"].values()
+    return sorted({text for by_version in said for texts in by_version.values() for text in texts} - {messages.SILENT})
+
+
+def test_every_explanation_leads_to_an_entry_that_there_is():
+    there = {f"{entry.page}/#{entry.anchor}" for here in messages.entries().values() for entry in here}
+    assert {entry for *_, entry in messages.meanings()} - there == {""}
+    speakers = [*(records.ROOT / "kernels" / "labs" / "diagnose").glob("*.py"), records.ROOT / "runtime" / "errors.py"]
+    named = {entry for path in speakers for entry in re.findall(r"errors/(\w+/#[\w-]+)", path.read_text(encoding="utf-8"))}
+    assert len(named) >= 3 and named <= there
+
+
+@pytest.mark.parametrize("name", EXPLAINED)
+def test_the_checker_explains_each_message(name, kept):
+    words, entry = EXPLAINED[name]
+    for text in loud(kept, name):
+        assert words in explained(name, text)[0] and explained(name, text)[1] == entry, text
+
+
+def test_a_message_leads_to_the_entry_that_shows_it(kept):
+    at = {entry.program: f"{entry.page}/#{entry.anchor}" for here in messages.entries().values() for entry in here}
+    found = {(name, explained(name, text)[1]) for name in kept for text in loud(kept, name)}
+    assert {(name, entry) for name, entry in found if entry not in ("", at[name])} == SHARED
+
+
+def test_the_index_explains_as_the_entry_itself_does(kept):
+    """Also where the messages of one entry have several meanings, and one of them is another entry's."""
+    assert "*Usually:* a function is defined within the kernel." in messages.fragment(kept["nested_function"])
+    assert "*Usually:* a descriptor's last stride must be 1." in messages.fragment(kept["descriptor_last_stride"])
+    assert "*Usually:* a mask must be true or false" in messages.fragment(kept["mask_not_boolean"])
+    assert "More: errors/" not in "".join(messages.fragment(record) for record in kept.values())
+
+
+def test_a_general_word_of_the_compiler_names_its_causes():
+    cause = usual_cause("error encountered during parsing", "")
+    assert "tl.where" in cause and "mask" in cause and "atomic" in cause
+    assert "move that out" in usual_cause("name 'BLOCK' is not defined", "offsets = tl.arange(0, BLOCK)")

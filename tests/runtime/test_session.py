@@ -50,15 +50,19 @@ def test_a_missing_mask_names_tensor_line_program_and_lanes():
         "lanes 232, 233, 234, 235, ...",
         "24 of the 256",
         "x_ptr",
-        "element 1000, where the last one is 999",
+        "the first would be element 1000, where the last one is 999",
     ):
         assert word in error["message"]
-    assert "mask" in error["hint"] and [line for line, _ in error["frames"]] == [17, 10]
+    assert "some lanes own no element" in error["hint"] and error["hint"].endswith(" More: errors/numbers/#missing-mask")
+    assert [line for line, _ in error["frames"]] == [17, 10]
 
 
 def test_a_store_below_the_first_element_and_a_tile_are_told():
     below = ADD.replace("tl.store(out_ptr + offsets,", "tl.store(out_ptr + offsets - 2,")
-    access = error_of(below)["access"]
+    error = error_of(below)
+    access = error["access"]
+    assert "the first would be element -2, where the first one is 0" in error["message"]
+    assert error["hint"].startswith("the index or the mask is wrong")
     assert (access["tensor"], access["program"], access["lanes"], access["count"]) == ("out_ptr", [0, 0, 0], [0, 1], 2)
     tile = ADD.replace(
         "offsets = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)",
@@ -94,6 +98,37 @@ def test_an_error_names_the_line(source, kind, line, says):
 def test_an_error_within_a_kernel_names_its_line_with_the_labs_hint():
     error = error_of(ADD.replace("tl.arange(0, BLOCK)", "tl.arange(0, n)"))
     assert error["line"] == 8 and "tl.constexpr" in error["hint"]
+    assert error["hint"].endswith(" More: errors/blocks/#arange-constexpr")
+
+
+def test_the_end_of_a_view_is_that_of_its_memory_and_one_lane_is_one():
+    view = ADD.replace("x, y = torch.rand(1000), torch.rand(1000)", "x, y = torch.rand(500, 2)[:, 0], torch.rand(1000)")
+    error = error_of(view.replace("x_ptr + offsets, mask=mask", "x_ptr + offsets + 1, mask=mask"))
+    assert "lane 231 points outside of x_ptr (1 of the 232 that are on): it would be element 1000, where the last one is 998" in (
+        error["message"]
+    )
+
+
+def test_a_product_refused_without_words_is_explained():
+    source = """import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def dot_kernel(x_ptr):
+    i = tl.arange(0, 16)[:, None] * 16 + tl.arange(0, 16)[None, :]
+    x = tl.load(x_ptr + i)
+    total = tl.zeros((16, 16), tl.float16)
+    total = tl.dot(x, x, total)
+    tl.store(x_ptr + i, total)
+
+
+dot_kernel[(1,)](torch.rand(16, 16).to(torch.float16))
+"""
+    error = error_of(source)
+    assert (error["type"], error["line"]) == ("AssertionError", 11)
+    assert "the accumulator is not float32" in error["hint"] and "errors/types/#dot-accumulator" in error["hint"]
 
 
 # One run after another

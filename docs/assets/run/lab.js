@@ -4,7 +4,7 @@ import { load } from "../programs.js";
 import { tick } from "../progress.js";
 import { cellsShown, root, tellHead } from "../run.js";
 import { editor } from "./editing.js";
-import { button, make, Outlet, ready, reveal } from "./outlet.js";
+import { button, linked, make, Outlet, ready, reveal } from "./outlet.js";
 import { warm } from "./runtime.js";
 import { notebook, script } from "./takealong.js";
 
@@ -274,7 +274,7 @@ class LabPanel extends HTMLElement {
   show({ passed, message, hint }, target) {
     this.lab.mark(this.lab.exerciseOf(target), passed);
     this.verdict.className = `run-verdict ${passed ? "passed" : ""}`;
-    this.verdict.replaceChildren(message, hint && !message.includes(hint) ? make("p", { className: "run-hint", textContent: hint }) : "");
+    this.verdict.replaceChildren(...linked(message), hint && !message.includes(hint) ? make("p", { className: "run-hint" }, ...linked(hint)) : "");
     this.verdict.hidden = !message && !hint;
     this.say(passed ? "Solved." : "Not yet.");
     this.outlet.note.hidden = false;

@@ -43,8 +43,12 @@ export function reveal(place, { part = place, since = Infinity, block = "nearest
   (from ?? shown).scrollIntoView({ block: fits || part === place ? block : "center", behavior: calm ? "instant" : "smooth" });
 }
 
-// A hint as the checker writes it, where `names` stand between backticks.
-const marked = (words) => words.split("`").map((part, i) => (i % 2 ? make("code", { textContent: part }) : part));
+// What the checker writes, with its entries of the error index as links.
+export const linked = (words) =>
+  words.split(/(errors\/\w+\/#[\w-]+)/).map((part, i) => (i % 2 ? make("a", { href: new URL(part, root), textContent: part }) : part));
+
+// A hint, where `names` stand between backticks, too.
+const marked = (words) => words.split("`").flatMap((part, i) => (i % 2 ? make("code", { textContent: part }) : linked(part)));
 
 const megabytes = (bytes) => (bytes / 1e6).toFixed(1);
 

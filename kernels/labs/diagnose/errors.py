@@ -38,11 +38,11 @@ def told_line(errors: list[BaseException]) -> str:
 
 
 def usual_cause(message: str, statement: str) -> str:
-    """What an error in this statement usually means; nothing if it is not known."""
-    for says, line, cause in [*HABITS, *MEANINGS]:
+    """What an error in this statement usually means, and where the site says more; nothing if it is not known."""
+    for says, line, cause, entry in [*HABITS, *MEANINGS]:
         match = re.search(says, message)
         if match and re.search(line, statement):
-            return match.expand(cause)
+            return match.expand(cause) + (f" More: errors/{entry}" if entry else "")
     return ""
 
 
@@ -54,9 +54,6 @@ def explain(error: BaseException) -> str:
     lines = [line.strip() for line in (getattr(root, "error_message", None) or str(root)).splitlines() if line.strip()]
     said = lines[-1] if lines else ""
     where = f"\n  {statement}" if statement else ""
-    if isinstance(root, AssertionError) and not said and "dot" in statement:
-        cause = "the accumulator is not float32. Start with `tl.zeros((M, N), tl.float32)`."
-        return f"Triton refuses this product:{where}\n\nUsually: {cause}"
     text = f"The code stopped at this line:{where}" + (f"\n  {type(root).__name__}: {said}" if said else "")
-    cause = usual_cause(" ".join(lines), statement)
+    cause = usual_cause(" ".join(lines) or repr(root), statement)
     return f"{text}\n\nUsually: {cause}" if cause else text

@@ -53,7 +53,7 @@ def why_wild(finding: Finding, watch: Watch) -> str:
     if abs(int(offsets[0])) > OVERFLOW or abs(int(offsets[-1])) > OVERFLOW:
         return (
             "the offset was computed in int32 and wrapped around: a program's number times a stride passed 2^31. "
-            "Widen it first: `tl.program_id(0).to(tl.int64)`."
+            "Widen it first: `tl.program_id(0).to(tl.int64)`. More: errors/numbers/#overflow"
         )
     if one_truth(watch):
         return one_truth(watch)
@@ -62,14 +62,15 @@ def why_wild(finding: Finding, watch: Watch) -> str:
     if "mask" not in finding.statement:
         return (
             "this access has no mask. The last block reaches past the end wherever the size is no multiple of the block. "
-            "Pass `mask=offsets < n`, for loads and for stores."
+            "Pass `mask=offsets < n`, for loads and for stores. More: errors/numbers/#missing-mask"
         )
     if 0 <= offsets[0] < last:
         rows = f"x[i, j] lies at i * {region.strides[0]} + j * {region.strides[1]}" if len(region.strides) == 2 else ""
         rows = rows.replace("x[", f"{region.name}[")
         return (
             f"a wrong stride: the kernel takes {region.name}'s elements to lie side by side. Its strides are "
-            f"{region.strides}{': ' + rows if rows else ''}. Pass `{region.name}.stride(0)` and so on, and multiply with them."
+            f"{region.strides}{': ' + rows if rows else ''}. Pass `{region.name}.stride(0)` and so on, and multiply with them. "
+            "More: errors/numbers/#turned"
         )
     if other_strides(finding, watch):
         return other_strides(finding, watch)
@@ -90,12 +91,13 @@ def why_wild(finding: Finding, watch: Watch) -> str:
         )
     if len(finding.shape) > 1:
         return (
-            "the mask does not cover every dimension, or compares one with the other's size. A tile needs both: "
+            "the mask does not cover every dimension, or compares one with the other's size, or the index is wrong. A tile's "
+            "mask needs both: "
             "`(rows[:, None] < M) & (columns[None, :] < N)`, and in a product's loop what is left of K."
         )
     return (
-        f"the mask lets too many lanes through. Does it compare the offset with the size of {region.name}, and not the "
-        "position within the block?"
+        f"the index or the mask is wrong. Does the index lead to the element of {region.name} that is meant, and does the mask "
+        f"compare the same index with the size of {region.name}, not the position within the block?"
     )
 
 

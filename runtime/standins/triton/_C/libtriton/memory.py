@@ -94,7 +94,10 @@ def outside(what: str, pointers: np.ndarray, on: np.ndarray, bad: np.ndarray, si
         text += f"all tensors{counted}: address {int(addresses[bad[0]]):#x}"
     else:
         element = (int(addresses[bad[0]]) - tensor.data_ptr()) // size
-        text += f"{name}{counted}: to element {element}, where the last one is {tensor.numel() - 1}"
+        last = sum((side - 1) * step for side, step in zip(tensor.shape, tensor.stride(), strict=True))
+        end = "the first one is 0" if element < 0 else f"the last one is {last}"
+        end = end if tensor.numel() else "there is none"
+        text += f"{name}{counted}: {'it' if len(bad) == 1 else 'the first'} would be element {element}, where {end}"
     return OutsideOfTensors(text, {"tensor": name, "program": program, "lanes": shown, "count": len(bad)})
 
 
