@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+import triton
 from triton.runtime import JITFunction
 
 from kernels.tools.roofline import __main__ as command
@@ -110,6 +111,42 @@ def test_launches_are_written_down_and_can_be_made_again(launched):
     assert launched[-1] == launched[0] and launched[0][1] == {"num_warps": 8}
 
 
+TRIED = [16, 32]
+
+
+def tuned_add_one(launched: list, times: dict[int, float]) -> triton.runtime.Autotuner:
+    """The kernel under an autotuner that tries each block three times; how long one takes is made up."""
+
+    def bench(call, quantiles):
+        for _ in range(3):
+            call()
+        return [times[launched[-1][1]["BLOCK"]]] * 3
+
+    configs = [triton.Config({"BLOCK": block}) for block in TRIED]
+    return triton.autotune(configs, key=["n"], do_bench=bench)(JITFunction(add_one))
+
+
+def test_what_an_autotuner_tries_is_not_counted(launched):
+    kernel, x = tuned_add_one(launched, {16: 2.0, 32: 1.0}), torch.zeros(64)
+    with watched.watching() as launches:
+        for _ in range(2):
+            kernel[lambda bound: (bound["n"] // bound["BLOCK"],)](x, x, 64)
+    assert len(launched) == 3 * len(TRIED) + 2
+    assert [each.grid for each in launches] == [(2,), (2,)]
+    launches[0].again()
+    assert launched[-1][1]["BLOCK"] == 32
+
+
+def test_a_trial_that_fails_is_not_counted_either(launched):
+    kernel, x = tuned_add_one(launched, {}), torch.zeros(64)
+    with watched.watching() as launches:
+        JITFunction(add_one)[(4,)](x, x, 64)
+        with pytest.raises(KeyError):
+            kernel[(4,)](x, x, 64)
+        JITFunction(add_one)[(4,)](x, x, 64)
+    assert len(launched) == 5 and len(launches) == 2
+
+
 FILE = """import torch
 from triton.runtime import JITFunction
 
@@ -132,6 +169,28 @@ def test_a_function_or_a_kernel_is_found_in_a_file(tmp_path, launched):
     assert function is not None and function.__name__ == "main" and launches == [] == launched
     function, launches = watched.found_in(f"{tmp_path}/own_kernels.py:scale")
     assert function is None and [each.moved for each in launches] == [32]
+
+
+TUNED = """import torch
+import triton
+from triton.runtime import JITFunction
+
+def scale(x_ptr, n, BLOCK):
+    pass
+
+CONFIGS = [triton.Config({"BLOCK": block}) for block in (1, 2, 4)]
+scale = triton.autotune(CONFIGS, key=[], do_bench=lambda call, quantiles: [call(), 1.0][1:] * 3)(JITFunction(scale))
+
+if __name__ == "__main__":
+    for _ in range(2):
+        scale[(2,)](torch.zeros(8), 8)
+"""
+
+
+def test_of_an_autotuned_kernel_of_a_file_only_the_tuned_launches_count(tmp_path, launched):
+    (tmp_path / "tuned_kernels.py").write_text(TUNED, encoding="utf-8")
+    function, launches = watched.found_in(f"{tmp_path}/tuned_kernels.py:scale")
+    assert function is None and len(launched) == 3 + 2 and len(launches) == 2
 
 
 NOT_THERE = {"main": "give a file", "gone.py:main": "give a file", "{}:gone": "defines no gone"}
