@@ -58,6 +58,9 @@ def test_every_end_is_reached_and_every_address_is_a_heading():
         ({"dots": True, "tensor_cores": True}, "too little under way"),
         ({"waves": 12.1}, "too little under way"),  # the last of many waves is no matter
         ({"waves": 1.0}, "too little under way"),
+        ({"cache_again": 1.5}, "too little under way"),  # loads of two sectors that begin within one
+        ({"cache_again": 3.0, "memory_again": 2.0}, "order"),
+        ({"cache_again": 2.0}, "uncoalesced"),  # every other element is left out
         ({"memory_us": 90, "spilled": 64}, "at the copy's rate"),  # what spills and is fast may spill
         ({"memory_us": 90, "programs": 64}, "at the copy's rate"),
         ({"host_us": 120, "memory_us": 90}, "launch-bound"),
@@ -259,11 +262,9 @@ def test_a_copy_of_this_gpu_is_at_the_copy_s_rate():
     assert row["verdict"][0].startswith("limited: at the copy's rate")
 
 
-def test_from_launches_to_verdicts_with_a_gpu_that_is_made_up(monkeypatch):
-    metadata, asm = SimpleNamespace(num_warps=8, shared=1000), {"ttir": "tt.dot", "ptx": "mma.sync"}
-    compiled = SimpleNamespace(hash="h", n_regs=40, n_spills=6, metadata=metadata, asm=asm)
-    kernel, x = JITFunction(add_one), torch.zeros(10**6)
-    launches = [watched.WatchedLaunch(lambda: None, kernel.__name__, (4000,), [x, x[1:]], compiled)] * 2
+@pytest.fixture
+def compiled(monkeypatch):
+    """A compiled kernel, on a GPU that is made up."""
     for name in ("set_stream", "Stream", "synchronize", "get_device_name"):
         monkeypatch.setattr(torch.cuda, name, lambda *_: "A GPU")
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
@@ -273,6 +274,26 @@ def test_from_launches_to_verdicts_with_a_gpu_that_is_made_up(monkeypatch):
         monkeypatch.setattr(measured, name, lambda *_, value=value: value)
     for name, us in {"replayed_us": 100.0, "on_the_host_us": 20.0}.items():
         monkeypatch.setattr(measured, name, lambda *_, us=us: us)
+    metadata, asm = SimpleNamespace(num_warps=8, shared=1000), {"ttir": "tt.dot", "ptx": "mma.sync"}
+    return SimpleNamespace(hash="h", n_regs=40, n_spills=6, metadata=metadata, asm=asm)
+
+
+@pytest.mark.parametrize("tensors", [[], [torch.zeros(0)]])
+def test_without_bytes_in_its_arguments_a_launch_is_told_in_words(compiled, tensors):
+    compiled.n_spills = 0
+    launches = [watched.WatchedLaunch(lambda: None, "bare", (4000,), tensors, compiled)]
+    for counted_of in ({}, {"bare": {"memory_bytes": 9e7, "cache_bytes": 9e8}}):
+        found = measured.of_launches(launches, 0, counted_of, None)
+        (row,), text = found["kernels"], report(found)
+        assert row["bytes"] == 0 and row["verdict"][0].startswith("limited: too little under way")
+        assert re.search(r"\n  bytes +unknown, for none of its arguments is a tensor", text) and "reached" not in text
+        assert ("90.00 MB in memory, 900.00 MB in the L2 cache" in text) == bool(counted_of)
+    assert re.search(r"\n  reached +the least time is 80% of its time\n", report(measured.of_launches(launches, 8e9, None, None)))
+
+
+def test_from_launches_to_verdicts_with_a_gpu_that_is_made_up(compiled):
+    kernel, x = JITFunction(add_one), torch.zeros(10**6)
+    launches = [watched.WatchedLaunch(lambda: None, kernel.__name__, (4000,), [x, x[1:]], compiled)] * 2
     found = measured.of_launches(launches, 0, None, {"wall_us": 210.0, "gpu_us": 200.0, "idle": 0.05})
     (row,) = found["kernels"]
     assert row["launches"] == 2 and row["bytes"] == 8 * 10**6 - 4 and row["spilled"] == 24

@@ -47,6 +47,11 @@ class Figures(NamedTuple):
 
 
 # --8<-- [start:limiter]
+# Two bytes a thread are two sectors of the L2 cache for a warp, or three where they begin within a sector. So up to this
+# ratio the cause may be where loads begin; where every other element is left out, the ratio is two.
+MISALIGNED = 3 / 2
+
+
 def limiter(f: Figures) -> str:
     """The first question of the tree that is answered with yes."""
     share = max(f.memory_us, f.product_us) / f.us
@@ -60,7 +65,7 @@ def limiter(f: Figures) -> str:
         "tail": f.waves > 1 and f.waves / ceil(f.waves) < 0.75,
         "spills": f.spilled > 0,
         "tensor cores idle": f.dots and not f.tensor_cores,
-        "uncoalesced": f.cache_again > 1.5 * f.memory_again,
+        "uncoalesced": f.cache_again > MISALIGNED * f.memory_again,
         "order": f.memory_again > 1.3,
     }
     return next((name for name, yes in answers.items() if yes), "too little under way")

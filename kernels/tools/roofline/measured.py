@@ -90,6 +90,7 @@ def told(launch: WatchedLaunch, rates: dict[str, float], idle: float, flops: flo
     row |= {"waves": waves(launch.programs, multiprocessors, fit[holds])}
     row |= {"occupancy": occupancy(fit[holds], metadata.num_warps, limits["threads"])}
     row |= {"memory_us": launch.moved / rates["copy"] * 1e6, "product_us": flops / rates["product"] * 1e6, **counted}
+    comparable = counted and launch.moved
     figures = Figures(
         us=us,
         host_us=host,
@@ -102,8 +103,8 @@ def told(launch: WatchedLaunch, rates: dict[str, float], idle: float, flops: flo
         spilled=row["spilled"],
         dots="tt.dot" in compiled.asm.get("ttir", ""),
         tensor_cores=bool(MULTIPLY.search(compiled.asm["ptx"])),
-        memory_again=counted["memory_bytes"] / launch.moved if counted else 1,
-        cache_again=counted["cache_bytes"] / launch.moved if counted else 1,
+        memory_again=counted["memory_bytes"] / launch.moved if comparable else 1,
+        cache_again=counted["cache_bytes"] / launch.moved if comparable else 1,
     )
     return row | {"verdict": verdict(figures)}
 
