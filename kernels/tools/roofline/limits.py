@@ -47,8 +47,8 @@ class Figures(NamedTuple):
 
 
 # --8<-- [start:limiter]
-# Two bytes a thread are two sectors of the L2 cache for a warp, or three where they begin within a sector. So up to this
-# ratio the cause may be where loads begin; where every other element is left out, the ratio is two.
+# Two bytes a thread are 64 bytes for a warp. The L2 cache passes pieces of 32 bytes: 64 in all, or 96 where the first byte
+# lies inside a piece. With every other element left out it passes 128, and no place to begin at explains that.
 MISALIGNED = 3 / 2
 
 
