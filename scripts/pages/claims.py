@@ -15,6 +15,7 @@ from typing import Any
 from scripts import ROOT
 from scripts.claims.ledger import PAGES, Claim, page_data
 from scripts.claims.verdicts import CANNOT, UNMEASURED, UNTESTED, VERDICTS
+from scripts.pages.messages import inline_html
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 MOST_NAMED = 5  # programs of a claim that are named one by one
@@ -67,10 +68,6 @@ def section(claim: Claim) -> str:
 
 def sections(page: str, found: list[Claim]) -> str:
     return "\n".join(section(claim) for claim in found if claim.page == page)
-
-
-def inline_html(markdown: str) -> str:
-    return re.sub(r"`(.+?)`", r"<code>\1</code>", html.escape(markdown, quote=False))
 
 
 def table_html(found: list[Claim]) -> str:

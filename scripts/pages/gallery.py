@@ -14,14 +14,12 @@ import re
 from functools import cache
 from typing import Any, NamedTuple
 
-from scripts import ROOT
+from scripts.pages.messages import inline_html, listed_pages
 from scripts.provenance import records
 from scripts.provenance.environment import primary_machine
 from scripts.provenance.programs import snippet_path
 
-HEADING = re.compile(r"^## (.+?) \{ #([\w-]+) \}$", re.MULTILINE)
 LISTED = re.compile(r": errors/(gallery-\w+)\.md$", re.MULTILINE)
-TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
 # Every tool by the name that records have for it: its title, and where it runs. Cheap ones first: of equals these come first.
 TOOLS = {
     "own": "the author's size",
@@ -76,12 +74,7 @@ class Cell(NamedTuple):
 
 @cache
 def kernels() -> list[Kernel]:
-    found = []
-    for page in LISTED.findall((ROOT / "mkdocs.yml").read_text(encoding="utf-8")):
-        text = (ROOT / "docs" / "errors" / f"{page}.md").read_text(encoding="utf-8")
-        group = TITLE.search(text)
-        found += [Kernel(page, group[1] if group else page, *heading) for heading in HEADING.findall(text)]
-    return found
+    return [Kernel(page, title, *each) for page, title, here in listed_pages(LISTED) for each in here]
 
 
 def cells(name: str) -> dict[str, Cell]:
@@ -128,10 +121,6 @@ def cell_html(found: Cell) -> str:
     kind = found.verdict or "open"
     said = f' title="{html.escape(found.said)}"' if found.said else ""
     return f'<td class="{kind}"{said}><span aria-hidden="true">{icon}</span><span class="bw-said">{spoken(found)}</span></td>'
-
-
-def inline_html(markdown: str) -> str:
-    return re.sub(r"(`+) ?(.+?) ?(?<!`)\1(?!`)", r"<code>\2</code>", html.escape(markdown, quote=False))
 
 
 def fragment(name: str) -> str:

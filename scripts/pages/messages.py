@@ -11,6 +11,7 @@ library alone.
 import ast
 import html
 import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -68,15 +69,17 @@ def gpu_fragment(name: str) -> str:
     return f"An {gpu} with Triton {triton}:\n\n```{{.text .said}}\n{text}\n```{usually}\n"
 
 
+def listed_pages(listed: re.Pattern[str]) -> Iterator[tuple[str, str, list[tuple[str, str]]]]:
+    """Of each page of errors that the navigation lists so: its file, its title, and title and anchor of each section."""
+    for page in listed.findall((ROOT / "mkdocs.yml").read_text(encoding="utf-8")):
+        text = (ROOT / "docs" / "errors" / f"{page}.md").read_text(encoding="utf-8")
+        title = TITLE.search(text)
+        yield page, title[1] if title else page, HEADING.findall(text)
+
+
 def entries() -> dict[str, list[Entry]]:
     """The entries of every page, by the page's title, in the order of the navigation."""
-    found = {}
-    for page in LISTED.findall((ROOT / "mkdocs.yml").read_text(encoding="utf-8")):
-        text = (ROOT / "docs" / "errors" / f"{page}.md").read_text(encoding="utf-8")
-        here = [Entry(page, *heading) for heading in HEADING.findall(text)]
-        if here and (title := TITLE.search(text)):
-            found[title[1]] = here
-    return found
+    return {title: [Entry(page, *each) for each in here] for page, title, here in listed_pages(LISTED) if here}
 
 
 @cache

@@ -2,6 +2,7 @@
 
 import re
 from functools import cache
+from math import prod
 from typing import Any
 
 from scripts.layouts import Distributed, LayoutError, Shared, accesses, layout_of, parse, passes
@@ -28,7 +29,7 @@ def held(ttgir: str) -> dict[str, list[dict[str, Any]]]:
             continue
         rank = rank_of(layout, by_shape)
         if fitting := [shape for shape in by_shape if rank in (0, len(shape))]:
-            shape = max(fitting, key=size)
+            shape = max(fitting, key=prod)
             if told := description(layout, shape):
                 layouts.append({"name": name, "shape": "x".join(map(str, shape)), "dtype": by_shape[shape]} | told)
     return {"layouts": layouts, "shared": moves(ttgir)}
@@ -37,13 +38,6 @@ def held(ttgir: str) -> dict[str, list[dict[str, Any]]]:
 def rank_of(layout: Any, shapes: Any) -> int:
     """How many axes a layout of shared memory has; a ring of buffers counts as one more in the text."""
     return min(map(len, shapes)) if isinstance(layout, Shared) else 0
-
-
-def size(shape: tuple[int, ...]) -> int:
-    count = 1
-    for side in shape:
-        count *= side
-    return count
 
 
 def written(text: str) -> str:
@@ -74,11 +68,11 @@ def spelled(steps: list[Basis]) -> str:
 @cache
 def offset_steps(layout: Shared, shape: tuple[int, ...]) -> list[Basis] | None:
     """For each bit of a place in shared memory the element's step; nothing where places are not counted so (gaps)."""
-    if size(shape) > LARGEST:
+    if prod(shape) > LARGEST:
         return None
     places = layout.offsets(shape)
     at = dict(zip(places, elements(shape), strict=True))
-    bits = size(shape).bit_length() - 1
+    bits = prod(shape).bit_length() - 1
     if any(1 << bit not in at for bit in range(bits)) or at.get(0) != tuple(0 for _ in shape):
         return None
     return [at[1 << bit] for bit in range(bits)]
@@ -93,12 +87,9 @@ def moves(ttgir: str) -> list[dict[str, Any]]:
         return []
     for access in every:
         bits = BITS.get(access.dtype)
-        if access.registers is None or access.shared is None or not bits or size(access.shape) > LARGEST:
+        if access.registers is None or access.shared is None or not bits or prod(access.shape) > LARGEST:
             continue
-        if access.operation == "ttg.async_copy_global_to_local":
-            shape = access.shape
-        else:
-            shape = access.shape[-2:] if len(access.shape) > 2 else access.shape
+        shape = access.shape if access.operation == "ttg.async_copy_global_to_local" else access.shape[-2:]
         try:
             counted = conflicts(access.registers, access.shared, shape, bits)
         except (LayoutError, KeyError):

@@ -15,6 +15,7 @@ import triton.language as tl
 
 from kernels.tools.benchmark import keep
 from kernels.tools.hardware import programs_that_fit
+from kernels.tools.roofline.measured import limits_of
 from kernels.softmax.softmax import softmax_kernel
 
 
@@ -31,25 +32,16 @@ def staged_product_kernel(a_ptr, b_ptr, c_ptr, K, SIDE: tl.constexpr, STEP: tl.c
 
 
 driver = ctypes.CDLL("libcuda.so.1")
-ATTRIBUTES = {"registers": 82, "shared": 81, "reserved": 111, "threads": 39, "programs": 106}
-
-
-def asked(function, *arguments):
-    answer = ctypes.c_int()
-    status = function(ctypes.byref(answer), *arguments)
-    assert status == 0, f"the driver answers with error {status}"
-    return answer.value
-
-
-device = torch.cuda.current_device()
-limits = {name: asked(driver.cuDeviceGetAttribute, n, device) for name, n in ATTRIBUTES.items()}
+limits = limits_of(torch.cuda.current_device())
 print("a multiprocessor:", ", ".join(f"{name} {value:,}" for name, value in limits.items()))
 
 
 def resident(kernel):
     threads, shared = 32 * kernel.metadata.num_warps, ctypes.c_size_t(kernel.metadata.shared)
-    function = ctypes.c_void_p(kernel.function)
-    return asked(driver.cuOccupancyMaxActiveBlocksPerMultiprocessor, function, threads, shared)
+    function, answer = ctypes.c_void_p(kernel.function), ctypes.c_int()
+    status = driver.cuOccupancyMaxActiveBlocksPerMultiprocessor(ctypes.byref(answer), function, threads, shared)
+    assert status == 0, f"the driver answers with error {status}"
+    return answer.value
 
 
 launched = {}

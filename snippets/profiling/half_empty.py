@@ -11,9 +11,8 @@ if not torch.cuda.is_available():
     sys.exit(2)
 
 from kernels.tools.benchmark import keep
-from kernels.tools.hardware import programs_that_fit
 from kernels.tools.roofline.limits import occupancy
-from kernels.tools.roofline.measured import limits_of
+from kernels.tools.roofline.measured import limits_of, resident_of
 from snippets.profiling.beside import beside
 
 # --8<-- [start:ways]
@@ -34,7 +33,7 @@ found = beside(ways, x + z, 3 * x.nbytes)
 limits = limits_of(torch.cuda.current_device())
 for name, (block, num_warps) in WAYS.items():
     compiled = added(block, num_warps)
-    fit = programs_that_fit(compiled.n_regs, num_warps, compiled.metadata.shared, limits)
-    found[name] |= {"registers": compiled.n_regs, "occupancy": occupancy(min(fit.values()), num_warps, limits["threads"])}
-    print(f"{name:12}{compiled.n_regs:4} registers, {min(fit.values()):3} programs, occupancy {found[name]['occupancy']:.0%}")
+    programs, _ = resident_of(compiled, limits)
+    found[name] |= {"registers": compiled.n_regs, "occupancy": occupancy(programs, num_warps, limits["threads"])}
+    print(f"{name:12}{compiled.n_regs:4} registers, {programs:3} programs, occupancy {found[name]['occupancy']:.0%}")
 keep(figures=found)

@@ -13,9 +13,8 @@ import triton
 import triton.language as tl
 
 from kernels.tools.benchmark import keep, alternate, quantiles
-from kernels.tools.hardware import programs_that_fit
 from kernels.tools.roofline.limits import waves
-from kernels.tools.roofline.measured import limits_of
+from kernels.tools.roofline.measured import limits_of, resident_of
 
 
 # --8<-- [start:kernel]
@@ -40,8 +39,7 @@ def settled(programs, block, num_warps):
 
 
 def resident(block, num_warps):
-    compiled = settled(1, block, num_warps)
-    return min(programs_that_fit(compiled.n_regs, num_warps, compiled.metadata.shared, limits).values())
+    return resident_of(settled(1, block, num_warps), limits)[0]
 
 
 # --8<-- [start:ways]

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+import triton
 from triton.runtime import JITFunction
 
 from kernels.tools.roofline import __main__ as command
@@ -57,6 +58,9 @@ def test_every_end_is_reached_and_every_address_is_a_heading():
         ({"dots": True, "tensor_cores": True}, "too little under way"),
         ({"waves": 12.1}, "too little under way"),  # the last of many waves is no matter
         ({"waves": 1.0}, "too little under way"),
+        ({"cache_again": 1.5}, "too little under way"),  # loads of two sectors that begin within one
+        ({"cache_again": 3.0, "memory_again": 2.0}, "order"),
+        ({"cache_again": 2.0}, "uncoalesced"),  # every other element is left out
         ({"memory_us": 90, "spilled": 64}, "at the copy's rate"),  # what spills and is fast may spill
         ({"memory_us": 90, "programs": 64}, "at the copy's rate"),
         ({"host_us": 120, "memory_us": 90}, "launch-bound"),
@@ -110,6 +114,42 @@ def test_launches_are_written_down_and_can_be_made_again(launched):
     assert launched[-1] == launched[0] and launched[0][1] == {"num_warps": 8}
 
 
+TRIED = [16, 32]
+
+
+def tuned_add_one(launched: list, times: dict[int, float]) -> triton.runtime.Autotuner:
+    """The kernel under an autotuner that tries each block three times; how long one takes is made up."""
+
+    def bench(call, quantiles):
+        for _ in range(3):
+            call()
+        return [times[launched[-1][1]["BLOCK"]]] * 3
+
+    configs = [triton.Config({"BLOCK": block}) for block in TRIED]
+    return triton.autotune(configs, key=["n"], do_bench=bench)(JITFunction(add_one))
+
+
+def test_what_an_autotuner_tries_is_not_counted(launched):
+    kernel, x = tuned_add_one(launched, {16: 2.0, 32: 1.0}), torch.zeros(64)
+    with watched.watching() as launches:
+        for _ in range(2):
+            kernel[lambda bound: (bound["n"] // bound["BLOCK"],)](x, x, 64)
+    assert len(launched) == 3 * len(TRIED) + 2
+    assert [each.grid for each in launches] == [(2,), (2,)]
+    launches[0].again()
+    assert launched[-1][1]["BLOCK"] == 32
+
+
+def test_a_trial_that_fails_is_not_counted_either(launched):
+    kernel, x = tuned_add_one(launched, {}), torch.zeros(64)
+    with watched.watching() as launches:
+        JITFunction(add_one)[(4,)](x, x, 64)
+        with pytest.raises(KeyError):
+            kernel[(4,)](x, x, 64)
+        JITFunction(add_one)[(4,)](x, x, 64)
+    assert len(launched) == 5 and len(launches) == 2
+
+
 FILE = """import torch
 from triton.runtime import JITFunction
 
@@ -132,6 +172,28 @@ def test_a_function_or_a_kernel_is_found_in_a_file(tmp_path, launched):
     assert function is not None and function.__name__ == "main" and launches == [] == launched
     function, launches = watched.found_in(f"{tmp_path}/own_kernels.py:scale")
     assert function is None and [each.moved for each in launches] == [32]
+
+
+TUNED = """import torch
+import triton
+from triton.runtime import JITFunction
+
+def scale(x_ptr, n, BLOCK):
+    pass
+
+CONFIGS = [triton.Config({"BLOCK": block}) for block in (1, 2, 4)]
+scale = triton.autotune(CONFIGS, key=[], do_bench=lambda call, quantiles: [call(), 1.0][1:] * 3)(JITFunction(scale))
+
+if __name__ == "__main__":
+    for _ in range(2):
+        scale[(2,)](torch.zeros(8), 8)
+"""
+
+
+def test_of_an_autotuned_kernel_of_a_file_only_the_tuned_launches_count(tmp_path, launched):
+    (tmp_path / "tuned_kernels.py").write_text(TUNED, encoding="utf-8")
+    function, launches = watched.found_in(f"{tmp_path}/tuned_kernels.py:scale")
+    assert function is None and len(launched) == 3 + 2 and len(launches) == 2
 
 
 NOT_THERE = {"main": "give a file", "gone.py:main": "give a file", "{}:gone": "defines no gone"}
@@ -200,11 +262,9 @@ def test_a_copy_of_this_gpu_is_at_the_copy_s_rate():
     assert row["verdict"][0].startswith("limited: at the copy's rate")
 
 
-def test_from_launches_to_verdicts_with_a_gpu_that_is_made_up(monkeypatch):
-    metadata, asm = SimpleNamespace(num_warps=8, shared=1000), {"ttir": "tt.dot", "ptx": "mma.sync"}
-    compiled = SimpleNamespace(hash="h", n_regs=40, n_spills=6, metadata=metadata, asm=asm)
-    kernel, x = JITFunction(add_one), torch.zeros(10**6)
-    launches = [watched.WatchedLaunch(lambda: None, kernel.__name__, (4000,), [x, x[1:]], compiled)] * 2
+@pytest.fixture
+def compiled(monkeypatch):
+    """A compiled kernel, on a GPU that is made up."""
     for name in ("set_stream", "Stream", "synchronize", "get_device_name"):
         monkeypatch.setattr(torch.cuda, name, lambda *_: "A GPU")
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
@@ -214,6 +274,26 @@ def test_from_launches_to_verdicts_with_a_gpu_that_is_made_up(monkeypatch):
         monkeypatch.setattr(measured, name, lambda *_, value=value: value)
     for name, us in {"replayed_us": 100.0, "on_the_host_us": 20.0}.items():
         monkeypatch.setattr(measured, name, lambda *_, us=us: us)
+    metadata, asm = SimpleNamespace(num_warps=8, shared=1000), {"ttir": "tt.dot", "ptx": "mma.sync"}
+    return SimpleNamespace(hash="h", n_regs=40, n_spills=6, metadata=metadata, asm=asm)
+
+
+@pytest.mark.parametrize("tensors", [[], [torch.zeros(0)]])
+def test_without_bytes_in_its_arguments_a_launch_is_told_in_words(compiled, tensors):
+    compiled.n_spills = 0
+    launches = [watched.WatchedLaunch(lambda: None, "bare", (4000,), tensors, compiled)]
+    for counted_of in ({}, {"bare": {"memory_bytes": 9e7, "cache_bytes": 9e8}}):
+        found = measured.of_launches(launches, 0, counted_of, None)
+        (row,), text = found["kernels"], report(found)
+        assert row["bytes"] == 0 and row["verdict"][0].startswith("limited: too little under way")
+        assert re.search(r"\n  bytes +unknown, for none of its arguments is a tensor", text) and "reached" not in text
+        assert ("90.00 MB in memory, 900.00 MB in the L2 cache" in text) == bool(counted_of)
+    assert re.search(r"\n  reached +the least time is 80% of its time\n", report(measured.of_launches(launches, 8e9, None, None)))
+
+
+def test_from_launches_to_verdicts_with_a_gpu_that_is_made_up(compiled):
+    kernel, x = JITFunction(add_one), torch.zeros(10**6)
+    launches = [watched.WatchedLaunch(lambda: None, kernel.__name__, (4000,), [x, x[1:]], compiled)] * 2
     found = measured.of_launches(launches, 0, None, {"wall_us": 210.0, "gpu_us": 200.0, "idle": 0.05})
     (row,) = found["kernels"]
     assert row["launches"] == 2 and row["bytes"] == 8 * 10**6 - 4 and row["spilled"] == 24

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from kernels.tools.benchmark import Benchmark, alternate, capture, quantiles
-from kernels.tools.hardware import programs_that_fit
+from kernels.tools.hardware import least_us, programs_that_fit
 from kernels.tools.roofline.limits import Figures, occupancy, verdict, waves
 from kernels.tools.roofline.watched import WatchedLaunch, watching
 
@@ -29,6 +29,13 @@ def limits_of(device: int) -> dict[str, int]:
             raise RuntimeError(f"the driver does not tell attribute {number}")
         found[name] = answer.value
     return found
+
+
+def resident_of(compiled: Any, limits: dict[str, int]) -> tuple[int, str]:
+    """How many programs of a compiled kernel a multiprocessor holds at once, and which limit decides."""
+    fit = programs_that_fit(compiled.n_regs, compiled.metadata.num_warps, compiled.metadata.shared, limits)
+    decides = min(fit, key=fit.__getitem__)
+    return fit[decides], decides
 
 
 def replayed_us(call: Callable[[], Any]) -> float:
@@ -80,16 +87,16 @@ def told(launch: WatchedLaunch, rates: dict[str, float], idle: float, flops: flo
     device = torch.cuda.current_device()
     limits, multiprocessors = limits_of(device), torch.cuda.get_device_properties(device).multi_processor_count
     compiled, metadata = launch.compiled, launch.compiled.metadata
-    fit = programs_that_fit(compiled.n_regs, metadata.num_warps, metadata.shared, limits)
-    holds = min(fit, key=fit.__getitem__)
+    resident, decides = resident_of(compiled, limits)
     us, host = replayed_us(launch.again), on_the_host_us(launch.again)
     row: dict[str, Any] = {"kernel": launch.name, "us": us, "host_us": host, "bytes": launch.moved, "flops": flops}
     row |= {"registers": compiled.n_regs, "spilled": 4 * compiled.n_spills}
     row |= {"shared": metadata.shared, "warps": metadata.num_warps}
-    row |= {"programs": launch.programs, "resident": fit[holds], "held_by": holds, "multiprocessors": multiprocessors}
-    row |= {"waves": waves(launch.programs, multiprocessors, fit[holds])}
-    row |= {"occupancy": occupancy(fit[holds], metadata.num_warps, limits["threads"])}
-    row |= {"memory_us": launch.moved / rates["copy"] * 1e6, "product_us": flops / rates["product"] * 1e6, **counted}
+    row |= {"programs": launch.programs, "resident": resident, "held_by": decides, "multiprocessors": multiprocessors}
+    row |= {"waves": waves(launch.programs, multiprocessors, resident)}
+    row |= {"occupancy": occupancy(resident, metadata.num_warps, limits["threads"])}
+    row |= {"memory_us": least_us(launch.moved, rates["copy"]), "product_us": flops / rates["product"] * 1e6, **counted}
+    comparable = counted and launch.moved
     figures = Figures(
         us=us,
         host_us=host,
@@ -102,8 +109,8 @@ def told(launch: WatchedLaunch, rates: dict[str, float], idle: float, flops: flo
         spilled=row["spilled"],
         dots="tt.dot" in compiled.asm.get("ttir", ""),
         tensor_cores=bool(MULTIPLY.search(compiled.asm["ptx"])),
-        memory_again=counted["memory_bytes"] / launch.moved if counted else 1,
-        cache_again=counted["cache_bytes"] / launch.moved if counted else 1,
+        memory_again=counted["memory_bytes"] / launch.moved if comparable else 1,
+        cache_again=counted["cache_bytes"] / launch.moved if comparable else 1,
     )
     return row | {"verdict": verdict(figures)}
 

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+NO_BYTES = "unknown, for none of its arguments is a tensor with elements: questions about memory are not asked"
+
 
 def report(found: dict[str, Any]) -> str:
     """What was found, as text."""
@@ -17,10 +19,13 @@ def report(found: dict[str, Any]) -> str:
             "host": f"{row['host_us']:,.1f} us to launch it",
             "bytes": f"{row['bytes'] / 1e6:,.2f} MB in its tensors, at the copy's rate {row['memory_us']:,.1f} us",
         }
+        if not row["bytes"]:
+            told["bytes"] = NO_BYTES
         if row["flops"]:
             told["operations"] = f"{row['flops'] / 1e9:,.2f} billion, at the product's rate {row['product_us']:,.1f} us"
-        rate = f"{row['bytes'] / row['us'] / 1e3:,.0f} GB/s"
-        told["reached"] = f"{rate}, the least time is {least / row['us']:.0%} of its time"
+        if least:
+            rate = f"{row['bytes'] / row['us'] / 1e3:,.0f} GB/s, " if row["bytes"] else ""
+            told["reached"] = f"{rate}the least time is {least / row['us']:.0%} of its time"
         if "memory_bytes" in row:
             told["counted"] = f"{row['memory_bytes'] / 1e6:,.2f} MB in memory, {row['cache_bytes'] / 1e6:,.2f} MB in the L2 cache"
         told["compiled"] = f"{row['registers']} registers, {row['spilled']} bytes spilled, {row['shared']:,} bytes shared"

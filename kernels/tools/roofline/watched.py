@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
-from triton.runtime import JITFunction
+from triton.runtime import Autotuner, JITFunction
 
 from kernels.tools.roofline.limits import touched
 
@@ -47,9 +47,9 @@ class WatchedLaunch(NamedTuple):
 
 @contextmanager
 def watching() -> Iterator[list[WatchedLaunch]]:
-    """Write down every launch of a Triton kernel that is made meanwhile."""
+    """Write down every launch of a Triton kernel that is made meanwhile, but those with which an autotuner tries."""
     launches: list[WatchedLaunch] = []
-    run = JITFunction.run
+    run, bench = JITFunction.run, Autotuner._bench
 
     def noted(kernel, *arguments, grid, warmup=False, **options):
         compiled = run(kernel, *arguments, grid=grid, warmup=warmup, **options)
@@ -62,11 +62,18 @@ def watching() -> Iterator[list[WatchedLaunch]]:
             launches.append(WatchedLaunch(again, kernel.__name__, size, tensors, compiled))
         return compiled
 
-    JITFunction.run = noted  # type: ignore[method-assign]
+    def tried(tuner, *arguments, **options):
+        before = len(launches)
+        try:
+            return bench(tuner, *arguments, **options)
+        finally:
+            del launches[before:]
+
+    JITFunction.run, Autotuner._bench = noted, tried  # type: ignore[method-assign]
     try:
         yield launches
     finally:
-        JITFunction.run = run  # type: ignore[method-assign]
+        JITFunction.run, Autotuner._bench = run, bench  # type: ignore[method-assign]
 
 
 def bound_arguments(kernel: Any, arguments: tuple, options: dict[str, Any]) -> dict[str, Any]:
