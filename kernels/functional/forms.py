@@ -12,6 +12,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # What PyTorch's autocast does to the tensors of a function: it makes them float32, or the dtype that was chosen, or leaves them.
 FLOAT32, CHOSEN, AS_GIVEN = "float32", "chosen", "as given"
+FROM_2_12 = "float32 from PyTorch 2.12 on, before that as given"
 
 
 class Form(NamedTuple):
@@ -36,7 +37,7 @@ def form(
         instead_of: The function of PyTorch that it stands in for.
         composed: What kernels and PyTorch's operations do together.
         refused: Which of PyTorch's arguments it does not take.
-        cuda: What autocast does to its tensors on a GPU: one of the three above.
+        cuda: What autocast does to its tensors on a GPU: one of those above.
         cpu: The same on the CPU.
     """
 
@@ -65,6 +66,8 @@ def in_autocast(name: str, *tensors: Any) -> tuple[Any, ...]:
     if device not in ("cuda", "cpu") or not torch.is_autocast_enabled(device):
         return tensors
     policy = DECLARATIONS[name].on_cuda if device == "cuda" else DECLARATIONS[name].on_cpu
+    if policy == FROM_2_12:
+        policy = FLOAT32 if torch.__version__ >= (2, 12) else AS_GIVEN
     if policy == AS_GIVEN:
         return tensors
     dtype = torch.float32 if policy == FLOAT32 else torch.get_autocast_dtype(device)

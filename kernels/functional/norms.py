@@ -3,7 +3,7 @@
 import torch
 
 from kernels.functional.batching import batched, in_front, nothing, one_by_one, parted
-from kernels.functional.forms import FLOAT32, check_tensors, form, in_autocast
+from kernels.functional.forms import FLOAT32, FROM_2_12, check_tensors, form, in_autocast
 from kernels.functional.transforms import as_asked, is_transformed, through_reference
 from kernels.norm.norm import Norm, check_norm_arguments, norm_backward_reference, norm_forward
 from kernels.operators.register import wants_gradient
@@ -146,7 +146,7 @@ def layer_norm(
 @form(
     "torch.nn.functional.rms_norm",
     composed="Several dimensions are made one first. `eps=None` is float32's for every dtype.",
-    cuda=FLOAT32,
+    cuda=FROM_2_12,
 )
 def rms_norm(
     input: torch.Tensor,

@@ -1,14 +1,17 @@
 """The examples of the API reference: every public name has one, which runs when it is pasted, and prints what it says."""
 
 import ast
+import doctest
 import re
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import torch
 from pytest_examples import CodeExample, find_examples
 
 import kernels
+import kernels.functional
 import kernels.integrations
 import kernels.nn
 from tests.docs.page_runner import run_block
@@ -62,3 +65,12 @@ def test_every_entry_has_an_example_that_runs(address, eval_example):
         assert not (problem := run_block(example, eval_example, {})), problem
     finally:
         put_language_back()
+
+
+@pytest.mark.parametrize("name", sorted(kernels.functional.DECLARATIONS))
+def test_the_example_of_a_form_prints_what_it_says(name):
+    names = {"torch": torch, "kernels": kernels}
+    examples = doctest.DocTestFinder().find(getattr(kernels.functional, name), name, globs=names)
+    assert any(test.examples for test in examples)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert not any(runner.run(test).failed for test in examples)
