@@ -7,7 +7,6 @@ import time
 
 import torch
 
-# --8<-- [start:source]
 NORM_CPP = r"""
 #include <torch/extension.h>
 #include <c10/cuda/CUDAStream.h>
@@ -80,7 +79,6 @@ at::Tensor norm_with_gradient(const at::Tensor& x, const at::Tensor& weight, con
 }
 // --8<-- [end:gradient]
 """
-# --8<-- [end:source]
 
 # The arguments of each kernel as it was compiled, which is the order in which C++ passes them.
 TAKEN = (
