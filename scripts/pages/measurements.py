@@ -12,7 +12,7 @@ PAGES: dict[str, list[str]] = {
     "memory": [
         "add", "add_by_block", "blocked_add", "double", "negate", "divide_by_sum", "working_set_read",
         "working_set_copy", "streamed_sum", "strided_copy", "tile_copy", "memory_relu", "memory_widen", "memory_amax",
-        "roofline_add", "roofline_softmax", "ragged_sum", "beside_add",
+        "roofline_add", "roofline_softmax", "ragged_sum", "served", "beside_add",
     ],
     "elementwise": [
         "square", "add_row", "add_row_strided", "transpose", "mlp_tail", "mlp_half", "wave", "clipped_norm",
@@ -47,6 +47,7 @@ PAGES: dict[str, list[str]] = {
     "fusing": [
         "epilogue_bias", "epilogue_gelu", "epilogue_silu", "epilogue_product", "epilogue_residual", "epilogue_kept",
         "ln_linear", "ln_linear_fold", "ln_linear_norm", "ln_linear_product", "tool_epilogue",
+        "moe",
     ],
 }  # fmt: skip
 DIRECTIONS = {"fwd": "forward", "bwd": "backward", "fwdbwd": "forward and backward"}

@@ -101,6 +101,8 @@ LAWS: dict[str, Law] = {
     "tool_norm": Law(matrices(2), matrices(5)),  # forward and backward
     "cross_entropy": Law(matrices(1), matrices(2)),  # with the gradient it writes as many numbers as it reads
     "rope": Law(heads, heads),
+    # The weights of the experts that got a row, and each row once on its way in and out.
+    "moe": Law(lambda tokens, active, experts, k, width, hidden: 2 * tokens * width + 3 * active * width * hidden),
     # A fifth side is the width of a window, or how many documents there are.
     **laws(
         Law(attended, twice(attended)),
@@ -124,7 +126,7 @@ LAWS: dict[str, Law] = {
 }
 # Where lengths are drawn at random, the bytes follow from the additions. A bag's numbers are rows of 256, and 8 bytes an index.
 BY_ADDITIONS: dict[str, Callable[[int], int]] = {
-    "ragged_sum": lambda added: 4 * added,
+    **dict.fromkeys(("ragged_sum", "served"), lambda added: 4 * added),
     "tool_bags": lambda added: 4 * (added + 65536 * 256) + added // 256 * 8,
 }
 # A sweep reads, copies or adds whole blocks, about as many of them whatever the size.

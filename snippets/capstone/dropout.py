@@ -20,7 +20,10 @@ def capstone_dropout_kernel(x_ptr, y_ptr, n, p, seed, BLOCK: tl.constexpr):
     mask = offsets < n
     # [write] draw a number in [0, 1) for every element, keep those above p divided by 1 - p, and store zeros for the others
     x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
-    kept = tl.rand(seed, offsets) > p
+    fours = tl.program_id(0).to(tl.int64) * (BLOCK // 4) + tl.arange(0, BLOCK // 4)  # four numbers come of each draw
+    a, b, c, d = tl.rand4x(seed, fours)
+    drawn = tl.reshape(tl.join(tl.join(a, b), tl.join(c, d)), [BLOCK])
+    kept = drawn > p
     tl.store(y_ptr + offsets, tl.where(kept, x / (1 - p), 0.0), mask=mask)
     # [/write]
 # --8<-- [end:kernels]
