@@ -149,14 +149,17 @@ def log(figures: dict[str, Any]) -> str:
             "the separate calls read the matrix again and again, and one kernel reads it once.",
             *sides(counted, *softmax),
             "each call of PyTorch's brings its input from memory and takes its output back there, and between two of them nothing"
-            " stays on the chip. One kernel holds a row in registers from its load to its store, so the time follows the bytes.",
+            " stays on the chip. One kernel holds a row in registers from its load to its store. The time falls by more than the"
+            " bytes do: the subtraction and the division pair a matrix with a column, and are busy with instructions besides.",
         ),
         step(
             "Product: from one element a thread to tiles" if own else "Product: from one element a program to tiles of 16",
             "the L2 cache passes far fewer bytes, because each number of a tile is used by a whole row or column of it.",
             *sides(counted, *product),
-            "memory was never the matter, for both factors fit into the L2 cache. What was read through that cache for every"
-            " single element is now read for a tile, and used from closer by.",
+            "memory was never the matter, for both factors fit into the L2 cache. Before, each multiplication had two loads to"
+            " wait for, from the caches. Now a tile's numbers are loaded once, into shared memory, and used many times from there"
+            " and from registers. Those registers leave room for fewer warps, and fewer are enough.",
+            alone="of the second kernel" if own else "",
         ),
         step(
             "Product: from tiles of 16 to larger ones",
@@ -179,21 +182,22 @@ def sides(counted: dict[str, Any], name: str, before: str, *after: str) -> tuple
     return counted[name][before], counted[other][part_after]
 
 
-def step(title: str, expected: str, before: dict[str, Any], after: dict[str, Any], because: str) -> str:
+def step(title: str, expected: str, before: dict[str, Any], after: dict[str, Any], because: str, alone: str = "") -> str:
+    """One section. With `alone`, the counters of a single kernel are those of each side's last one, and say so."""
     rows: list[Row] = [
         ("time", *(formats.us(side["ms"] * 1e3) for side in (before, after))),
         ("read from memory", *(megabytes(side["dram_read_bytes"]) for side in (before, after))),
         ("written to memory", *(megabytes(side["dram_write_bytes"]) for side in (before, after))),
         ("kernels", str(before["kernels"]), str(after["kernels"])),
     ]
-    whole = [side["each"][0] if side["kernels"] == 1 else {} for side in (before, after)]
+    whole = [side["each"][-1] if side["kernels"] == 1 or alone else {} for side in (before, after)]
     for key, label, told in (
         ("l2_bytes", "through the L2 cache", megabytes),
         ("registers", "registers of a thread", str),
         ("occupancy_percent", "occupancy", lambda value: formats.percent(value / 100)),
     ):
         if all(key in side for side in whole):
-            rows.append((label, told(whole[0][key]), told(whole[1][key])))
+            rows.append((f"{label}, {alone}" if alone else label, told(whole[0][key]), told(whole[1][key])))
     table = "\n".join(f"| {name} | {one} | {other} |" for name, one, other in rows)
     return f"\n## {title}\n\nExpected: {expected}\n\n| counter | before | after |\n|---|---|---|\n{table}\n\nBecause: {because}\n"
 
