@@ -67,7 +67,7 @@ def in_autocast(name: str, *tensors: Any) -> tuple[Any, ...]:
         return tensors
     policy = DECLARATIONS[name].on_cuda if device == "cuda" else DECLARATIONS[name].on_cpu
     if policy == FROM_2_12:
-        policy = FLOAT32 if torch.__version__ >= (2, 12) else AS_GIVEN
+        policy = FLOAT32 if torch.__version__ >= (2, 12) else AS_GIVEN  # type: ignore[operator]  # PyTorch compares versions with tuples
     if policy == AS_GIVEN:
         return tensors
     dtype = torch.float32 if policy == FLOAT32 else torch.get_autocast_dtype(device)
