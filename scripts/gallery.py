@@ -180,6 +180,13 @@ def triton_of(folder: str) -> str:
     return run(command, {"PYTHONPATH": folder} if folder else {}).out.strip()
 
 
+def broken(folder: str) -> str:
+    """Why the Triton in a folder runs no kernel here with a sanitizer, in its last words; nothing where it does."""
+    variables = {"TRITON_INSTRUMENTATION_MODE": MODES[0], "PYTHONPATH": os.pathsep.join([folder, str(records.ROOT)])}
+    done = run(program("mask_total", "right", *WATCHED), variables)
+    return "" if done.status == 0 else (done.err.strip().splitlines() or ["it said nothing"])[-1]
+
+
 def has_modes(version: str) -> bool:
     found = re.match(r"(\d+)\.(\d+)", version)
     return found is not None and (int(found[1]), int(found[2])) >= (3, 9)
@@ -252,6 +259,9 @@ def main() -> int:
     modes = not cpu and has_modes(newest)
     if folder and not has_modes(newest):
         print(f"{folder}: Triton {newest or 'none'}; the sanitizers need 3.9", file=sys.stderr)
+        return 2
+    if folder and modes and (said := broken(folder)):
+        print(f"{folder}: this Triton runs no kernel here: {said}", file=sys.stderr)
         return 2
     if not cpu and not shutil.which("compute-sanitizer"):
         print("Compute Sanitizer (compute-sanitizer) is not on the PATH", file=sys.stderr)

@@ -289,6 +289,12 @@ def test_only_a_triton_that_has_them_is_asked_for_its_sanitizers():
     assert set(gallery.asked_here(False, True)) - set(gallery.asked_here(False, False)) == set(shown.MODES)
 
 
+def test_a_triton_that_runs_no_kernel_here_is_told_before_it_is_asked(monkeypatch):
+    ends = iter([Ended(1, "", "Traceback\nRuntimeError: no assembler\n"), Ended(None, "", ""), Ended(0, "odd: agrees\n", "a warning\n")])
+    monkeypatch.setattr(gallery, "run", lambda command, variables: next(ends))
+    assert [gallery.broken("/new") for _ in range(3)] == ["RuntimeError: no assembler", "it said nothing", ""]
+
+
 def test_a_program_is_handed_on_when_all_have_answered():
     both = dict.fromkeys(gallery.VARIANTS, Verdict("silent", "agrees"))
     handed = []
