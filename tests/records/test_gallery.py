@@ -290,7 +290,7 @@ def test_only_a_triton_that_has_them_is_asked_for_its_sanitizers():
 
 
 def test_a_triton_that_runs_no_kernel_here_is_told_before_it_is_asked(monkeypatch):
-    ends = iter([Ended(1, "", "Traceback\nRuntimeError: no assembler\n"), Ended(None, "", ""), Ended(0, "odd: agrees\n", "a warning\n")])
+    ends = iter([Ended(1, "", "Traceback\nRuntimeError: no assembler\n"), Ended(None, "", ""), Ended(0, "odd: agrees\n", "")])
     monkeypatch.setattr(gallery, "run", lambda command, variables: next(ends))
     assert [gallery.broken("/new") for _ in range(3)] == ["RuntimeError: no assembler", "it said nothing", ""]
 
