@@ -43,7 +43,7 @@ LIBRARY = [
     *rows(f"{LONG_FILE}:norm_row_means_kernel", "norm_long_backward", ROW_MEANS, SHARED_BYTES),
     *rows(f"{LONG_FILE}:norm_columns_kernel", "norm_long_backward", COLUMNS, 36_000, COLUMNS_SPILLS),
     *rows(f"{LONG_FILE}:norm_row_means_kernel", "norm_long_backward", {189_096: 64}, SHARED_BYTES, n_rows=2),
-    *rows(f"{LONG_FILE}:norm_columns_kernel", "norm_long_backward", {189_096: 128}, 36_000, n_rows=2),
+    *rows(f"{LONG_FILE}:norm_columns_kernel", "norm_long_backward", {189_096: 152}, 36_000, n_rows=2),
 ]
 
 ROW = {"x_ptr": "*fp32", "weight_ptr": "*fp32", "bias_ptr": "*fp32", "y_ptr": "*fp32"}

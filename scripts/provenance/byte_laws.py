@@ -101,8 +101,6 @@ LAWS: dict[str, Law] = {
     "tool_norm": Law(matrices(2), matrices(5)),  # forward and backward
     "cross_entropy": Law(matrices(1), matrices(2)),  # with the gradient it writes as many numbers as it reads
     "rope": Law(heads, heads),
-    # The weights of the experts that got a row, and each row once on its way in and out.
-    "moe": Law(lambda tokens, active, experts, k, width, hidden: 2 * tokens * width + 3 * active * width * hidden),
     # A fifth side is the width of a window, or how many documents there are.
     **laws(
         Law(attended, twice(attended)),

@@ -18,7 +18,7 @@ import pytest
 
 from scripts.pages.gallery import TOOLS
 from scripts.provenance import byte_laws, records
-from scripts.provenance.environment import primary_machine
+from scripts.provenance.environment import primary_machine, several_machine
 from tests.docs import pages
 from tests.scripts import trees
 
@@ -245,6 +245,7 @@ def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
             found |= {("compiled", kernel, label, *path): value for path, value in leaves(specimen)}
     kept = {record["name"]: record["figures"] for _, record in records.all_records("cpu") if "figures" in record}
     kept |= {record["name"]: record["figures"] for record in raw if "figures" in record}
+    kept |= {record["name"]: record["figures"] for _, record in records.all_records(several_machine()) if "figures" in record}
     kept = {name.replace("/", "_"): contents for name, contents in kept.items()}
     found |= {("kept", *path): value for path, value in leaves(kept)}
     found |= {("ceiling", "copy_gbps"): statistics.median(copies), ("ceiling", "matmul_tflops"): statistics.median(products)}

@@ -8,6 +8,7 @@ from runtime import measure
 from scripts.pages import run_here
 from scripts.provenance.follow import Code
 from scripts.provenance.inline import inline
+from tests.records.freshness import waiting
 from tests.runtime.page_python import ask
 
 LISTED = run_here.programs()
@@ -62,4 +63,7 @@ def test_each_exception_has_its_reason():
 
 def test_no_program_has_changed_since_it_was_measured():
     stale, _ = measure.stale(expected(), code())
+    if waiting("cpu/runtime/programs"):  # the list of what is to be made says so, and goes red when it is made
+        assert stale
+        return
     assert not stale, f"renew with python runtime/measure.py --stale: {', '.join(stale)}"
