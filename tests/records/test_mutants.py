@@ -139,6 +139,8 @@ def test_an_equivalent_names_a_mutant_that_there_is_and_gives_a_reason():
 @pytest.mark.parametrize("module", mutate.kept())
 def test_the_score_is_of_this_code(module):
     found = records.read(records.record_path("cpu", "mutants", module))
+    if mutate.is_due(module) and waiting(f"cpu/mutants/{module}"):
+        return  # the list of what is to be made says so
     assert not mutate.is_due(module), f"older than its code: renew it with python scripts/mutate.py {module}"
     assert sum(found["total"].values()) == len(mutate.of_module(module)) == len(found["caught"]) + len(found["left"])
     reasons = mutate.equivalents()
