@@ -112,7 +112,8 @@ def test_nan_infinity_and_equal_numbers_stay_in_their_group(device):
     x[0, 0, 3], x[1, 3, 7], x[2, :2] = nan, inf, 5.0
     y = group_norm(x, 2)
     assert y[0, :2].isnan().all() and y[1, 2:].isnan().all()
-    assert y[2, :2].abs().max() < 1e-3  # a mean that is off by one rounding, over the root of eps
+    # On a GPU a mean of equal numbers may be off by one rounding, which is divided by the root of eps.
+    assert y[2, :2].abs().max() <= 5.0 * torch.finfo(torch.float32).eps * 1e-5**-0.5
     for sample, channels in ((0, slice(2, 4)), (1, slice(0, 2)), (2, slice(2, 4))):
         torch.testing.assert_close(y[sample, channels], F.group_norm(x[sample : sample + 1, channels], 1)[0])
 
