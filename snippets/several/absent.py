@@ -24,7 +24,7 @@ def run(rank):
 
 in_processes(world, run)
 for rank in (0, 2):
-    print(f"rank {rank} missed:", missing[rank].nonzero().flatten().tolist())
-    #> rank 0 missed: [1]
-    #> rank 2 missed: [1]
+    print(f"rank {rank} waited for rank 1 in vain:", bool(missing[rank, 1]))
+    #> rank 0 waited for rank 1 in vain: True
+    #> rank 2 waited for rank 1 in vain: True
 # --8<-- [end:absent]
