@@ -284,7 +284,8 @@ def write_checked() -> None:
     if gpu := newest.get(primary_machine()):
         versions = f"Triton {gpu['triton']}, torch {gpu['torch']} and Python {gpu['python']}"
         ran_on = f"{gpu['gpu']} with {versions} ({gpu['measured_at'][:10]})"
-        lines.append(f"The programs of this page ran on an {ran_on}, but for those of which it says that they wait.")
+        but = "those that the interpreter runs anywhere, and those of which it says that they wait"
+        lines.append(f"The programs of this page ran on an {ran_on}, but for {but}.")
     if cpu := newest.get("cpu"):
         versions = f"Triton {cpu['triton']} and torch {cpu['torch']} ({cpu['measured_at'][:10]})"
         lines.append(f"Those that need no GPU also ran on a CPU, under the interpreter of {versions}.")
