@@ -5,16 +5,20 @@
     python scripts/bake.py --cpu            anywhere: the programs under the interpreter, traces, compiler figures, labs
     python scripts/bake.py --only PATTERN   only the work whose name matches, such as 'fused_softmax/*'
     python scripts/bake.py --stale          only what has no record yet, or one older than its code
+    python scripts/bake.py --triton FOLDER  also what a Triton from 3.9 on has to say, which lies in FOLDER
+    python scripts/bake.py --minutes 25     begin nothing that would not be done by then; the same command goes on later
     python scripts/bake.py --set core       on any card: one benchmark an operation, and their records in one archive
     python scripts/bake.py --plan           run nothing: say what would run, and how long it should take
-    python scripts/bake.py --pack FILE      put this machine's records into one archive (after baking)
+    python scripts/bake.py --pack FILE      put this machine's records into one archive, with --stale only those made now
     python scripts/bake.py --check FILE     say whether an archive of the core set, or of more, can be taken, and what is absent
     python scripts/bake.py --unpack FILE    check an archive and lay its records into this checkout
 
-On a CUDA machine it needs torch, triton and pytest. A bake that dies is resumed by the same command.
+On a CUDA machine it needs torch, triton and pytest. A bake that dies is resumed by the same command, and until then the archive
+holds what it has made. What measures nothing shares the GPUs; each GPU goes on to what measures when it has nothing else left.
 """
 
 import argparse
+import contextlib
 import fnmatch
 import json
 import os
@@ -30,7 +34,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts.baking import archive, core, gate
 from scripts.baking.progress import Progress, span
-from scripts.baking.runs import CannotRun, Runs, variables
+from scripts.baking.runs import CannotRun, Runs, triton_in, variables
 from scripts.baking.work import Work, everything, is_current, measures, seconds
 from scripts.provenance import records, sources
 from scripts.provenance.environment import environment, machine_name, primary_machine, several_machine
@@ -39,12 +43,22 @@ from scripts.provenance.follow import Code, CodeError
 # So many pieces of work that measure nothing share a GPU, and so many files of tests; each of these by so many workers.
 BESIDE, TESTS, WORKERS = 8, 4, 6
 GIB_A_WORKER = 3  # of GPU memory: CUDA itself, and the tensors of a test
+PACKED_EVERY = 30.0  # seconds between two archives of a bake that goes on
 
 
 class Bake:
     """One bake of one machine. The journal remembers what is done until all of it is."""
 
-    def __init__(self, cpu: bool, work: list[Work], code: Code, several: bool = False):
+    def __init__(
+        self,
+        cpu: bool,
+        work: list[Work],
+        code: Code,
+        several: bool = False,
+        lent: str = "",
+        seconds: float = float("inf"),
+        pack: Path | None = None,
+    ):
         self.cpu, self.work, self.code, self.several = cpu, work, code, several
         self.gpus = [""] if cpu else gpus()
         self.together = len(self.gpus) if several else 1
@@ -55,9 +69,12 @@ class Bake:
         self.done: dict[str, str] = json.loads(self.journal.read_text()) if self.journal.exists() else {}
         self.failures: list[str] = []
         self.absent: dict[str, str] = {}  # what this card is none for, each with the reason
+        self.later: list[str] = []  # what would not have been done in time
         self.writing = threading.Lock()
         self.workers = 1 if cpu else max(1, min(WORKERS, int(room()) // GIB_A_WORKER // TESTS))
-        self.runs = Runs(cpu, work)
+        self.runs = Runs(cpu, work, lent)
+        self.end, self.pack, self.packed = time.monotonic() + seconds, pack, time.monotonic()
+        self.made: dict[str, list[Path]] = {}  # the records of this bake, by the machine whose folder they are in
 
     def run(self) -> int:
         for left_behind in (records.BAKED / self.machine).rglob(".*.part"):
@@ -65,42 +82,59 @@ class Bake:
         red = self.gate()
         alone = [item for item in self.work if not self.cpu and (self.several or measures(item, self.code))]
         beside = [item for item in self.work if item not in alone]
-        for title, items, each in (("beside each other", beside, BESIDE), ("one at a time", alone, 1)):
-            expected = {item.name: seconds(item.kind, item.short, self.machine) for item in items}
-            with Progress(title, expected, self.lanes(each)) as progress:
-                # The longest first, so that no card waits for another at the end.
-                ordered = sorted(items, key=lambda item: -expected[item.name])
-                self.share(ordered, each, lambda item, gpu: self.step(item, gpu, red, progress))
+        expected = {item.name: seconds(item.kind, item.short, self.machine) for item in self.work}
+        lanes = {item.name: self.lanes(BESIDE) for item in beside} | {item.name: len(self.gpus) for item in alone}
+        with Progress("records", expected, lanes) as progress:
+            # The longest first, so that no card waits for another at the end.
+            for items in (beside, alone):
+                items.sort(key=lambda item: -expected[item.name])
+            self.share(beside, alone, BESIDE, lambda item, gpu: self.step(item, gpu, red, progress))
+        self.keep_packed(now=True)
         if self.absent:
             print(f"{len(self.absent)} of {len(self.work)} are absent:", *told(self.absent), sep="\n  ")
+        if self.later:
+            print(f"{len(self.later)} of {len(self.work)} are left for the next time:", *sorted(self.later), sep="\n  ")
         if self.failures:
             failed = f"{len(self.failures)} of {len(self.work)} failed; their records are as they were:"
             print(failed, *self.failures, sep="\n  ")
+        if self.failures or self.later:
             return 1
         self.journal.unlink(missing_ok=True)
         print(f"done: {len(self.work) - len(self.absent)} records of {self.machine}")
         return 0
 
     def lanes(self, each: int) -> int:
-        return len(self.gpus) * min(each, os.cpu_count() or 1)
+        """How many pieces of work that measure nothing run at the same time, at most `each` on a GPU."""
+        return len(self.gpus) * self.on_one(each)
 
-    def share(self, items: list[Any], each: int, action: Callable[[Any, str], Any]) -> list[Any]:
-        """Do something with every item, `each` at a time on each GPU; the action is told which GPU that is."""
-        free: queue.SimpleQueue[str] = queue.SimpleQueue()
-        for gpu in self.gpus * each:
-            free.put(gpu)
+    def on_one(self, each: int) -> int:
+        return max(1, min(each, (os.cpu_count() or 1) // len(self.gpus)))
 
-        def one(item: Any) -> Any:
-            gpu = free.get()
-            try:
-                return action(item, gpu)
-            finally:
-                free.put(gpu)
+    def share(self, beside: list[Any], alone: list[Any], each: int, action: Callable[[Any, str], None]) -> None:
+        """Do something with all of `beside`, several at a time on each GPU; a GPU that finds no more of them goes on to `alone`,
+        one at a time. The action is told which GPU that is."""
 
-        with ThreadPoolExecutor(self.lanes(each)) as pool:
-            return list(pool.map(one, items))
+        def drain(waiting: queue.SimpleQueue[Any], gpu: str) -> None:
+            with contextlib.suppress(queue.Empty):
+                while True:
+                    action(waiting.get_nowait(), gpu)
+
+        def card(gpu: str) -> None:
+            with ThreadPoolExecutor(self.on_one(each)) as pool:
+                list(pool.map(lambda _: drain(first, gpu), range(self.on_one(each))))
+            drain(then, gpu)
+
+        first, then = queue.SimpleQueue[Any](), queue.SimpleQueue[Any]()
+        for waiting, items in ((first, beside), (then, alone)):
+            for item in items:
+                waiting.put(item)
+        with ThreadPoolExecutor(len(self.gpus)) as cards:
+            list(cards.map(card, self.gpus))
 
     def step(self, item: Work, gpu: str, red: dict[str, list[str]], progress: Progress) -> None:
+        if time.monotonic() + progress.expected[item.name] > self.end:
+            self.later.append(item.name)
+            return
         progress.start(item.name)
         try:
             outcome = self.renew(item, gpu, red.get(item.name, []))
@@ -111,23 +145,48 @@ class Bake:
             outcome = f"failed: {error}"
             self.failures.append(f"{item.name}: {error}")
         progress.finish(item.name, outcome)
+        self.keep_packed()
+
+    def keep_packed(self, now: bool = False) -> None:
+        """Write what is made into the archive from time to time: whoever kills this bake or takes its machine leaves that."""
+        with self.writing:
+            if self.pack and self.made and (now or time.monotonic() > self.packed + PACKED_EVERY):
+                for machine, paths in self.made.items():
+                    place = self.pack.with_stem(f"{self.pack.stem}{machine.removeprefix(self.machine)}")
+                    contents = {path.relative_to(records.BAKED).as_posix(): path.read_bytes() for path in paths}
+                    archive.write(place, machine, contents, {})
+                self.packed = time.monotonic()
 
     def renew(self, item: Work, gpu: str, red: list[str]) -> str:
         """Make one record, unless it is done already, and say how that went."""
         now = sources.digest_of(item.kind, item.short)
         if red:
             raise records.RecordError(f"no number is written while {', '.join(red)} {'is' if len(red) == 1 else 'are'} red")
-        path = records.record_path(self.machine, item.kind, item.short)
+        machine = self.machine + item.suffix
+        path = records.record_path(machine, item.kind, item.short)
         if self.done.get(item.name) == now and path.exists():
+            self.note(machine, path)
             return "done before the interruption"
         began = time.monotonic()
         contents = self.runs.make(item, gpu)
         head = {"schema": records.SCHEMA, "kind": item.kind, "name": item.short, "hash": now}
-        records.write(path, head | {"environment": environment(self.cpu, self.together)} | contents)
+        made = environment(self.cpu, self.together) | {"machine": machine}
+        if item.triton:
+            made["triton"] = item.triton
+        records.write(path, head | {"environment": made} | contents)
+        self.note(machine, path)
         with self.writing:
             self.done[item.name] = now
             records.write_text(self.journal, json.dumps(self.done))
         return f"{time.monotonic() - began:.1f} s"
+
+    def count(self) -> int:
+        """How many records this bake has made."""
+        return sum(map(len, self.made.values()))
+
+    def note(self, machine: str, path: Path) -> None:
+        with self.writing:
+            self.made.setdefault(machine, []).append(path)
 
     def gate(self) -> dict[str, list[str]]:
         """Run the tests of what is baked, but for those that passed here already; return the red ones of each piece of work."""
@@ -137,25 +196,27 @@ class Bake:
             print(f"gate: {fresh} of {len(covering)} files of tests passed here before, of today's code", flush=True)
         expected = {stem: gate.expected(stem, self.machine) for stem in due}
         red: dict[str, list[str]] = {}
-        with Progress("gate", expected, self.lanes(TESTS)) as progress:
+        with Progress("gate", expected, dict.fromkeys(due, self.lanes(TESTS))) as progress:
 
-            def one(stem: str, gpu: str, workers: int = self.workers) -> gate.Ran:
+            def one(stem: str, gpu: str, workers: int = self.workers) -> None:
                 progress.start(stem)
-                ran = gate.test(stem, lambda: variables(self.cpu, gpu), workers, time.monotonic)
-                if not gate.is_crowded(ran) or workers == 1:
-                    progress.finish(stem, f"{ran.passed} passed, {ran.seconds:.0f} s" if not ran.red else f"red\n{ran.red}")
-                return ran
+                ran[stem] = gate.test(stem, lambda: variables(self.cpu, gpu), workers, time.monotonic)
+                if workers > 1 and gate.is_crowded(ran[stem]):
+                    crowded.append(stem)
+                    return
+                said = f"red\n{ran[stem].red}" if ran[stem].red else f"{ran[stem].passed} passed, {ran[stem].seconds:.0f} s"
+                progress.finish(stem, said)
 
-            ran = self.share(sorted(due, key=lambda stem: -expected[stem]), TESTS, one)
-            for number, result in enumerate(ran):
-                if not self.cpu and gate.is_crowded(result):  # once more, with the GPU's memory to itself
-                    ran[number] = self.share([result.file], 1, lambda stem, gpu: one(stem, gpu, 1))[0]
-        for result in ran:
+            ran: dict[str, gate.Ran] = {}
+            crowded: list[str] = []
+            self.share(sorted(due, key=lambda stem: -expected[stem]), [], TESTS, one)
+            self.share([], crowded, 1, lambda stem, gpu: one(stem, gpu, 1))  # once more, with a GPU's memory to itself
+        for result in ran.values():
             if result.red:
                 for item in covering[result.file]:
                     red.setdefault(item.name, []).append(result.file)
             else:
-                gate.keep(result, here, self.code)
+                self.note(self.machine, gate.keep(result, here, self.code))
         return red
 
 
@@ -180,8 +241,8 @@ def told(absent: dict[str, str]) -> list[str]:
     return [f"{name}: {reason}" for name, reason in sorted(absent.items())]
 
 
-def chosen(cpu: bool, several: bool, pattern: str, named: str | None = None) -> list[Work]:
-    found = [item for item in everything(cpu, several) if fnmatch.fnmatch(item.name, pattern)]
+def chosen(cpu: bool, several: bool, pattern: str, named: str | None = None, triton: str = "") -> list[Work]:
+    found = [item for item in everything(cpu, several, triton) if fnmatch.fnmatch(item.name, pattern)]
     return core.chosen(found) if named else found
 
 
@@ -216,6 +277,8 @@ def main() -> int:
     parser.add_argument("--several", action="store_true", help="bake only what runs on all GPUs of this machine together")
     parser.add_argument("--only", default="*", metavar="PATTERN", help="do only the work whose name matches")
     parser.add_argument("--stale", action="store_true", help="do only what has no record, or one older than its code")
+    parser.add_argument("--triton", default="", metavar="FOLDER", help="a folder with a Triton of 3.9 or newer, to ask it, too")
+    parser.add_argument("--minutes", type=float, default=float("inf"), metavar="N", help="begin nothing that would take longer")
     parser.add_argument("--set", choices=[core.NAME], help="bake one benchmark an operation, on any card, into one archive")
     parser.add_argument("--plan", action="store_true", help="bake nothing: say what would run, and about how long it would take")
     parser.add_argument("--cards", type=int, default=1, metavar="N", help="with --plan: as if N GPUs shared the work")
@@ -232,7 +295,12 @@ def main() -> int:
         if arguments.unpack:
             print(f"laid in {len(archive.unpack(arguments.unpack))} records")
             return 0
-        code, work = Code(), chosen(arguments.cpu, arguments.several, arguments.only, arguments.set)
+        began, lent = time.monotonic(), str(Path(arguments.triton).resolve()) if arguments.triton else ""
+        newest = triton_in(lent) if lent else ""
+        if lent and not newest:
+            print(f"{lent}: there is no Triton in this folder", file=sys.stderr)
+            return 2
+        code, work = Code(), chosen(arguments.cpu, arguments.several, arguments.only, arguments.set, newest)
         if not work:
             hint = "; --several does" if not arguments.several and chosen(False, True, arguments.only) else ""
             print(f"nothing that this bake does is called {arguments.only}{hint}", file=sys.stderr)
@@ -270,14 +338,16 @@ def main() -> int:
             here = environment(arguments.cpu, cards if arguments.several else 1) if is_here else None
             plan(work, machine, max(arguments.cards, 1), here, code)
             return 0
-        bake = Bake(arguments.cpu, work, code, arguments.several)
+        left = began + 60 * arguments.minutes - time.monotonic()
+        bake = Bake(arguments.cpu, work, code, arguments.several, lent, left, arguments.pack)
         status = bake.run()
-        if left := [] if arguments.cpu or arguments.several or arguments.set else chosen(False, True, arguments.only):
-            print(f"left out, and baked by --several: {', '.join(item.name for item in left)}")
+        if others := [] if arguments.cpu or arguments.several or arguments.set else chosen(False, True, arguments.only):
+            print(f"left out, and baked by --several: {', '.join(item.name for item in others)}")
         if arguments.set and status == 0:
             send(machine, absent | bake.absent)
         if arguments.pack:
-            print(f"packed {archive.pack(machine, arguments.pack)} records into {arguments.pack.name}")
+            packed = bake.count() if arguments.stale else archive.pack(machine, arguments.pack)
+            print(f"packed {packed} records into {arguments.pack.name}" if packed else "packed nothing, for nothing was made")
         return status
     except (records.RecordError, CodeError) as error:
         print(error, file=sys.stderr)

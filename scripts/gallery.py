@@ -1,18 +1,17 @@
 """Ask every tool about every kernel of the gallery, the wrong one and the mended one, and keep what it says for the pages.
 
-    python scripts/gallery.py                       every program of snippets/gallery, with all that this machine can ask
-    python scripts/gallery.py --stale               only what has no record of today's code, or one that lacks an answer
+    python scripts/gallery.py                       every program of snippets/gallery, with all that needs no GPU
+    python scripts/gallery.py --stale               only what has no record of today's code
     python scripts/gallery.py mask_forgotten        these programs
-    python scripts/gallery.py --triton FOLDER       a folder with a Triton from 3.9 on, for its sanitizers (CUDA machines)
-    python scripts/gallery.py --pack gallery.tgz    afterwards, put all records of this machine into one archive
 
-Without a GPU it asks the interpreter, the page's runtime (`make runtime` comes first) and the compiler, with a stand-in for an
-H200. On a CUDA machine it asks five tests, Triton's debug mode, the four tools of Compute Sanitizer, and, of the Triton in
-FOLDER or else of the one installed if that is new enough, ConSan, IISan, GSan and FPSan. One record a program goes to
-docs/baked/<machine>/noticed. Programs run beside each other, each for a minute at most.
+That asks the interpreter, the page's runtime (`make runtime` comes first) and the compiler, with a stand-in for an H200. What
+needs a GPU is asked by a bake, `python scripts/bake.py --only 'noticed/*' --triton FOLDER`: five tests, Triton's debug mode, the
+four tools of Compute Sanitizer, and, of the Triton in FOLDER or else of the one installed if that is new enough, ConSan, IISan,
+GSan and FPSan. One record a program goes to docs/baked/<machine>/noticed. A program has a minute for each answer.
 """
 
 import argparse
+import json
 import os
 import re
 import shutil
@@ -20,21 +19,21 @@ import signal
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from scripts.baking import archive
 from scripts.baking.profile import ALONE, SANITIZERS, sanitizer_command
-from scripts.pages.gallery import MODES, ON_CPU, ON_GPU, TOOLS
+from scripts.baking.runs import triton_in
+from scripts.pages.gallery import MODES, ON_CPU, TOOLS
 from scripts.provenance import records, sources
-from scripts.provenance.environment import environment, machine_name
+from scripts.provenance.environment import environment
 from scripts.provenance.inline import inline
+from scripts.provenance.programs import gallery_names
 from scripts.recording import verdicts
 from scripts.recording.verdicts import CANNOT, Ended, Verdict
 
@@ -53,11 +52,7 @@ NO_GPU = {
     "gluon_barrier_wait": "Gluon has no interpreter",
     "gluon_fence": "Gluon has no interpreter",
 }
-NO_NEW_TRITON = "needs Triton 3.9, and none was given"
-
-
-def names() -> list[str]:
-    return sorted(path.stem for path in PROGRAMS.glob("*.py"))
+JOBS = 4  # answers about one program that are asked for at the same time
 
 
 def run(command: list[str], variables: dict[str, str], seconds: float = SECONDS) -> Ended:
@@ -151,13 +146,11 @@ class Page:
             raise records.RecordError("there is no runtime of today's code: run `make runtime`")
         self.start: Callable[[], Any] = lambda: Worker(folder)
         self.worker: Any = None
-        self.asking = threading.Lock()  # it answers one at a time
 
     def ask(self, name: str) -> Answers:
         if name in NO_GPU:
             return {"page": dict.fromkeys(VARIANTS, Verdict(CANNOT, NO_GPU[name]))}
-        with self.asking:
-            return {"page": {variant: self.answer(name, variant) for variant in VARIANTS}}
+        return {"page": {variant: self.answer(name, variant) for variant in VARIANTS}}
 
     def answer(self, name: str, variant: str) -> Verdict:
         if self.worker is not None and self.worker.is_worn():
@@ -174,12 +167,6 @@ class Page:
             self.worker = None
 
 
-def triton_of(folder: str) -> str:
-    """The version of Triton that a Python finds with this folder first."""
-    command = [sys.executable, "-c", "import triton; print(triton.__version__)"]
-    return run(command, {"PYTHONPATH": folder} if folder else {}).out.strip()
-
-
 def broken(folder: str) -> str:
     """Why the Triton in a folder runs no kernel here with a sanitizer, in its last words; nothing where it does."""
     variables = {"TRITON_INSTRUMENTATION_MODE": MODES[0], "PYTHONPATH": os.pathsep.join([folder, str(records.ROOT)])}
@@ -192,107 +179,79 @@ def has_modes(version: str) -> bool:
     return found is not None and (int(found[1]), int(found[2])) >= (3, 9)
 
 
-def beside(asked: list[str], ways: list[Callable[[str], Answers]], jobs: int, done: Callable[[str, Answers], None]) -> None:
-    """Every program asked in every way, several at a time; each that has all its answers is handed on at once."""
-    found: dict[str, Answers] = {name: {} for name in asked}
-    left, counting = dict.fromkeys(asked, len(ways)), threading.Lock()
-
-    def one(job: tuple[str, Callable[[str], Answers]]) -> None:
-        name, way = job
-        answers = way(name)
-        with counting:
-            found[name].update(answers)
-            left[name] -= 1
-            if not left[name]:
-                done(name, found[name])
-
+def asked(name: str, ways: list[Callable[[str], Answers]], jobs: int = 1) -> Answers:
+    """What every tool says of a program, by the names of tools in their order."""
     with ThreadPoolExecutor(jobs) as pool:
-        list(pool.map(one, [(name, way) for name in asked for way in ways]))
+        found = {tool: both for answers in pool.map(lambda way: way(name), ways) for tool, both in answers.items()}
+    return {tool: found[tool] for tool in TOOLS if tool in found}
 
 
-def asked_here(cpu: bool, modes: bool) -> tuple[str, ...]:
-    return ON_CPU if cpu else ON_GPU if modes else tuple(tool for tool in ON_GPU if tool not in MODES)
+def cells(answers: Answers, tritons: dict[str, str]) -> dict[str, Any]:
+    """Answers as a record holds them, each with the version of Triton that gave it."""
+    return {
+        tool: {variant: list(each) for variant, each in both.items()} | {"triton": tritons[tool]}
+        for tool, both in answers.items()
+    }
 
 
-def is_current(machine: str, name: str, wanted: Iterable[str]) -> bool:
-    """Whether a machine has a record of today's code with an answer of each of these tools."""
+def is_current(name: str) -> bool:
+    """Whether there is a record of today's code with every answer that needs no GPU."""
     try:
-        record = records.read(records.record_path(machine, "gallery", name))
+        record = records.read(records.record_path("cpu", "gallery", name))
     except records.RecordError:
         return False
-    return sources.is_fresh(record) and set(wanted) <= record["cells"].keys()
+    return sources.is_fresh(record) and set(ON_CPU) <= record["cells"].keys()
 
 
-def write(machine: str, name: str, answers: Answers, tritons: dict[str, str]) -> None:
-    """Keep the answers beside those that a fresh record has of other tools."""
-    path = records.record_path(machine, "gallery", name)
-    before = records.read(path) if path.exists() else {}
-    kept = before["cells"] if before and sources.is_fresh(before) else {}
-    new: dict[str, Any] = {}
-    for tool, both in answers.items():
-        new[tool] = {variant: list(each) for variant, each in both.items()} | {"triton": tritons[tool]}
-    every = {**kept, **new}
-    cells = {tool: every[tool] for tool in TOOLS if tool in every}
+def write(name: str, found: dict[str, Any]) -> None:
     head = {"schema": records.SCHEMA, "kind": "gallery", "name": name, "hash": sources.digest_of("gallery", name)}
-    records.write(path, head | {"environment": environment(machine == "cpu"), "cells": cells})
+    records.write(records.record_path("cpu", "gallery", name), head | {"environment": environment(cpu=True), "cells": found})
+
+
+def ask_on_gpu(name: str, lent: str) -> dict[str, Any]:
+    """The answers of all tools that need a GPU; an exit in words where this machine cannot ask one of them."""
+    import triton
+
+    newest = triton_in(lent)
+    if not has_modes(newest):
+        print(f"needs: triton>=3.9 for its sanitizers; this is {newest or 'none'} (--triton FOLDER lends one)")
+        sys.exit(2)
+    if not shutil.which("compute-sanitizer"):
+        print("needs: compute-sanitizer, which comes with the CUDA toolkit, on the PATH")
+        sys.exit(2)
+    if said := broken(lent):
+        sys.exit(f"{lent or 'the Triton that is installed'} runs no kernel here: {said}")
+    ways: list[Callable[[str], Answers]] = [tested, debugged]
+    ways += [partial(sanitized, tool=tool) for tool in SANITIZERS]
+    ways += [partial(instrumented, mode=mode, triton=lent) for mode in MODES]
+    return cells(asked(name, ways, JOBS), {tool: newest if tool in MODES else triton.__version__ for tool in TOOLS})
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="programs of snippets/gallery, without .py")
     parser.add_argument("--stale", action="store_true", help="only what has no record of today's code, or lacks an answer")
-    parser.add_argument("--cpu", action="store_true", help="ask what needs no GPU, also where there is one")
-    parser.add_argument("--triton", default="", metavar="FOLDER", help="a folder with a Triton from 3.9 on, for its sanitizers")
-    parser.add_argument("--jobs", type=int, help="how many programs run at the same time")
-    parser.add_argument("--pack", type=Path, metavar="FILE", help="afterwards, put this machine's records into FILE")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="for a bake: ask what needs a GPU of one program, into FILE")
+    parser.add_argument("--triton", default="", metavar="FOLDER", help="with --keep: a folder with a Triton from 3.9 on")
     arguments = parser.parse_args()
-    if unknown := set(arguments.names) - set(names()):
-        print(f"not in the gallery: {', '.join(sorted(unknown))}; there are {', '.join(names())}", file=sys.stderr)
+    if unknown := set(arguments.names) - set(gallery_names()):
+        print(f"not in the gallery: {', '.join(sorted(unknown))}; there are {', '.join(gallery_names())}", file=sys.stderr)
         return 2
-    import torch
+    if arguments.keep:
+        (name,) = arguments.names
+        records.write_text(arguments.keep, json.dumps(ask_on_gpu(name, arguments.triton)))
+        return 0
     import triton
 
-    cpu = arguments.cpu or not torch.cuda.is_available()
-    machine = machine_name(cpu)
-    folder = str(Path(arguments.triton).resolve()) if arguments.triton else ""
-    newest = triton_of(folder) if folder else triton.__version__
-    modes = not cpu and has_modes(newest)
-    if folder and not has_modes(newest):
-        print(f"{folder}: Triton {newest or 'none'}; the sanitizers need 3.9", file=sys.stderr)
-        return 2
-    if folder and modes and (said := broken(folder)):
-        print(f"{folder}: this Triton runs no kernel here: {said}", file=sys.stderr)
-        return 2
-    if not cpu and not shutil.which("compute-sanitizer"):
-        print("Compute Sanitizer (compute-sanitizer) is not on the PATH", file=sys.stderr)
-        return 2
-    wanted = asked_here(cpu, modes)
-    asked = arguments.names or names()
-    if arguments.stale:
-        asked = [name for name in asked if not is_current(machine, name, wanted)]
-    if not cpu and not modes:
-        print(f"{', '.join(MODES)}: {NO_NEW_TRITON} (--triton FOLDER)", file=sys.stderr)
-    tritons = {tool: newest if tool in MODES else triton.__version__ for tool in TOOLS}
-    began = time.monotonic()
-
-    def keep(name: str, answers: Answers) -> None:
-        write(machine, name, answers, tritons)
-        print(f"{time.monotonic() - began:5.0f} s  {name}", flush=True)
-
-    if cpu and asked:
-        page = Page()
-        try:
-            beside(asked, [interpreted, compiled, page.ask], arguments.jobs or 1, keep)
-        finally:
-            page.end()
-    elif asked:
-        ways: list[Callable[[str], Answers]] = [tested, debugged]
-        ways += [partial(sanitized, tool=tool) for tool in SANITIZERS]
-        ways += [partial(instrumented, mode=mode, triton=folder) for mode in MODES if modes]
-        beside(asked, ways, arguments.jobs or max(1, (os.cpu_count() or 2) - 2), keep)
-    print(f"done: {len(asked)} records of {machine}")
-    if arguments.pack:
-        print(f"packed {archive.pack(machine, arguments.pack)} records into {arguments.pack.name}")
+    due = [name for name in arguments.names or gallery_names() if not (arguments.stale and is_current(name))]
+    began, page = time.monotonic(), Page()
+    try:
+        for name in due:
+            write(name, cells(asked(name, [interpreted, compiled, page.ask]), dict.fromkeys(TOOLS, triton.__version__)))
+            print(f"{time.monotonic() - began:5.0f} s  {name}", flush=True)
+    finally:
+        page.end()
+    print(f"done: {len(due)} records of cpu")
     return 0
 
 

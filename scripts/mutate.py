@@ -6,7 +6,7 @@
     python scripts/mutate.py --judge            sort the kept outcomes anew, after a change of equivalents.txt
     python scripts/mutate.py --list softmax     only say what would be changed
     python scripts/mutate.py --only 'PATTERN' softmax     try some by name, and keep nothing
-    python scripts/mutate.py --gluon 48         on a Hopper GPU: so many of each operation's changes in Gluon, drawn by lot
+    python scripts/mutate.py --pack FILE        afterwards, put the records of this machine's CPU into one archive
 
 A mutant counts as caught when the module's tests, or what is asked of its compiled form, fail on it; where several
 modules share a kernel, the tests of any of them. It runs on a copy of the checkout, under the interpreter. What no test
@@ -20,7 +20,8 @@ which can make the score worse than it is, and never better.
 
 Triton's interpreter runs no Gluon. What is written in it is changed on a GPU, and because each change is compiled there and some
 never end, a lot decides which changes are tried. The digest of kernels and tests draws it, so nobody can choose. A test that
-takes longer than a minute has noticed. The score goes to docs/baked/<gpu>/mutants.
+takes longer than a minute has noticed. A bake does that, `python scripts/bake.py --only 'mutants/*'` on a Hopper GPU; the score
+goes to docs/baked/<gpu>/mutants.
 """
 
 import argparse
@@ -45,6 +46,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import matrix
+from scripts.baking import archive
 from scripts.launches import SPECIMENS
 from scripts.mutation.mutants import Mutant, mutants
 from scripts.provenance import records, sources
@@ -64,7 +66,8 @@ COPIED: tuple[str, ...] = (
 COPIED += ("tests/language.py", "tests/needs.py", "pyproject.toml")
 # What Triton's interpreter does not run, so that no test could notice anything here.
 UNSEEN = {path.relative_to(records.ROOT).as_posix() for path in records.ROOT.glob("kernels/*/gluon*.py")}
-GLUON = ("matmul_gluon", "attention_gluon")
+GLUON = sources.gluon_modules()
+DRAWN = 60  # changes of each module of these
 # How long the tests may take on a mutant, as a multiple of what they take without one, and in seconds beyond that.
 TIMES, SECONDS = 5, 20
 # How long one test may take on a GPU, where a group of warps may wait for another for ever, and how long all of them.
@@ -374,29 +377,26 @@ def drawn(module: str, count: int) -> list[tuple[str, Mutant]]:
     return sorted(of_module(module), key=lambda job: hashlib.sha256((seed + job[1].name).encode()).digest())[:count]
 
 
-def sample_on_gpu(modules: list[str], count: int, workers: int) -> None:
-    """Try some mutants of each, keep the scores. Workers are forked, so nothing may touch the GPU here before they are done."""
-    asked = "from scripts.provenance.environment import machine_name; print(machine_name(cpu=False))"
-    machine = subprocess.check_output([sys.executable, "-c", asked], cwd=records.ROOT, text=True).strip()
-    # Else every change would count as noticed.
-    if red := [module for module in modules if not sources.is_kept(machine, "gate", f"test_{module}")]:
-        raise RuntimeError(f"the tests of {', '.join(red)} have not passed here: bake something that they cover")
-    kept_at = {module: journal(module) for module in modules}
-    for module in modules:
-        for mutant, noticed in outcomes(module, drawn(module, count), workers, noted(module), {}, LIMIT):
-            note(module, mutant, noticed)
-            print(f"  line {mutant.line}: {mutant.name}: {noticed or 'not noticed'}", flush=True)
-    here = environment(cpu=False)
-    if any(journal(module) != path for module, path in kept_at.items()):
+def sample_on_gpu(module: str, workers: int) -> dict[str, Any]:
+    """The score of some of a module's mutants. Workers are forked, so nothing may touch the GPU here."""
+    if not is_hopper():
+        print("needs: sm_90, for which kernels in Gluon are written")
+        sys.exit(2)
+    kept_at = journal(module)
+    for mutant, noticed in outcomes(module, drawn(module, DRAWN), workers, noted(module), {}, LIMIT):
+        note(module, mutant, noticed)
+        print(f"  line {mutant.line}: {mutant.name}: {noticed or 'not noticed'}", flush=True)
+    if journal(module) != kept_at:
         raise RuntimeError("kernels or tests were edited meanwhile; nothing is kept")
-    for module in modules:
-        known = noted(module)
-        tried_here = [(mutant, known[mutant.name]) for _, mutant in drawn(module, count)]
-        head = {"schema": records.SCHEMA, "kind": "mutants", "name": module, "hash": sources.digest_of("mutants", module)}
-        result = score(module, tried_here, {}) | {"all": len(of_module(module))}
-        records.write(records.record_path(here["machine"], "mutants", module), head | {"environment": here} | result)
-        journal(module).unlink()
-        print(f"{module}: {result['total']} of {result['all']}")
+    known = noted(module)
+    tried_here = [(mutant, known[mutant.name]) for _, mutant in drawn(module, DRAWN)]
+    journal(module).unlink()
+    return score(module, tried_here, {}) | {"all": len(of_module(module))}
+
+
+def is_hopper() -> bool:
+    asked = "import torch; print(torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0))"
+    return subprocess.check_output([sys.executable, "-c", asked], text=True).strip() == "True"
 
 
 def kept() -> list[str]:
@@ -444,18 +444,19 @@ def main() -> int:
     parser.add_argument("--again", action="store_true", help="begin with the last score of kernels that have not changed")
     parser.add_argument("--list", action="store_true", help="say what would be changed, and change nothing")
     parser.add_argument("--only", default="*", help="a pattern for the mutants' names; no score is kept")
-    parser.add_argument("--gluon", type=int, metavar="COUNT", help="try so many changes of the kernels in Gluon, on a Hopper GPU")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="for a bake: try changes of one module in Gluon, into FILE")
+    parser.add_argument("--pack", type=Path, metavar="FILE", help="afterwards, put the records of the CPU into FILE")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
-    if arguments.gluon and (arguments.judge or arguments.again or arguments.list or arguments.only != "*"):
-        parser.error("--gluon takes modules and --jobs, nothing else")
+    if bool(arguments.keep) != bool(set(arguments.modules) & set(GLUON)):
+        parser.error(f"{' and '.join(GLUON)} are tried by a bake on a Hopper GPU, which says --keep")
     if arguments.judge:
         for module in arguments.modules or kept():
             judge_again(module)
         return 0
     os.environ |= {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     os.environ.pop("TRITON_INTERPRET", None)
-    if not arguments.gluon:
+    if not arguments.keep:
         os.environ["TRITON_INTERPRET"] = "1"
     import numpy  # noqa: F401
     import pytest  # noqa: F401
@@ -466,8 +467,9 @@ def main() -> int:
     with contextlib.suppress(ImportError):  # a plugin of pytest, where it is installed
         importlib.import_module("pytest_examples")
     torch.set_num_threads(1)
-    if arguments.gluon:
-        sample_on_gpu(arguments.modules or list(GLUON), arguments.gluon, arguments.jobs)
+    if arguments.keep:
+        (module,) = arguments.modules
+        records.write_text(arguments.keep, json.dumps(sample_on_gpu(module, arguments.jobs)))
         return 0
     tried_before: dict[tuple[str, ...], dict[str, str]] = {}
     for module in arguments.modules or [module for module in matrix.modules() if is_due(module)]:
@@ -501,6 +503,8 @@ def main() -> int:
             head |= {"hash": sources.digest_of("mutants", module), "environment": environment(cpu=True)}
             records.write(records.record_path("cpu", "mutants", module), head | result)
             kept_at.unlink(missing_ok=True)
+    if arguments.pack:
+        print(f"packed {archive.pack('cpu', arguments.pack)} records into {arguments.pack.name}")
     return 0
 
 

@@ -9,17 +9,12 @@ each kernel are compiled for an H200 that need not be there, and by the newest v
 and additions, as the next one will by default; one record a kernel goes to docs/baked/cpu/by_version. And there each program of
 snippets/versions that needs no GPU runs, and what it prints goes to docs/baked/cpu/printed.
 
-On a CUDA machine the times come from snippets/versions/timed.py: the bake runs it with the Triton that is installed, and
-
-    python scripts/versions.py --time --triton FOLDER --pack times.tgz
-
-with the Triton in FOLDER. That record goes to docs/baked/<gpu>-triton-<version>, and with --pack into an archive too, which
-`python scripts/bake.py --unpack` lays in.
+The times are a bake's, of snippets/versions/timed.py: it runs that with the Triton that is installed, and with --triton FOLDER
+once more with the one in FOLDER, whose record goes to docs/baked/<gpu>-triton-<version>.
 """
 
 import argparse
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -29,9 +24,6 @@ from typing import Any, NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import matrix
-from scripts.baking import archive
-from scripts.baking.runs import Runs
-from scripts.baking.work import Work
 from scripts.launches import SPECIMENS, Specimen
 from scripts.provenance import records, sources
 from scripts.provenance.environment import environment
@@ -39,8 +31,6 @@ from scripts.provenance.follow import Code
 from scripts.provenance.programs import needs_of, snippet_names
 
 TARGET = "sm_90"
-TIMED = "versions/timed"
-ASK_MACHINE = "import json; from scripts.provenance.environment import environment; print(json.dumps(environment(cpu=False)))"
 LAUNCHES = 2  # of each kernel: the first that is listed, and the last
 
 
@@ -139,37 +129,11 @@ def keep(name: str, printed: dict[str, list[str]]) -> None:
     records.write(records.record_path("cpu", "printed", name), head | {"environment": environment(cpu=True), "printed": printed})
 
 
-def time_with(folder: str) -> str:
-    """Run the program that times, with the Triton in a folder, and return the machine whose record that is."""
-    os.environ["PYTHONPATH"] = folder  # what runs it passes this on
-    command = [sys.executable, "-c", ASK_MACHINE]
-    own = os.environ | {"PYTHONPATH": os.pathsep.join([folder, str(records.ROOT)])}
-    asked = subprocess.run(command, cwd=records.ROOT, env=own, capture_output=True, text=True, check=True)
-    made = json.loads(asked.stdout.splitlines()[-1])
-    made["machine"] = f"{made['machine']}-triton-{made['triton']}"
-    work = Work("program", TIMED)
-    head = {"schema": records.SCHEMA, "kind": work.kind, "name": TIMED, "hash": sources.digest_of(work.kind, TIMED)}
-    found = Runs(cpu=False, asked=[work]).make(work, os.environ.get("CUDA_VISIBLE_DEVICES", "0"))
-    records.write(records.record_path(made["machine"], work.kind, TIMED), head | {"environment": made} | found)
-    return made["machine"]
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME", help="kernels and programs; all if none is named")
     parser.add_argument("--stale", action="store_true", help="only what has no record of today's code")
-    parser.add_argument("--time", action="store_true", help="on a CUDA machine: time with the Triton in a folder")
-    parser.add_argument("--triton", metavar="FOLDER", help="the folder with that Triton, which stands first on Python's path")
-    parser.add_argument("--pack", type=Path, metavar="FILE", help="afterwards, put its record into an archive")
     arguments = parser.parse_args()
-    if arguments.time != bool(arguments.triton):
-        parser.error("--time and --triton FOLDER belong together")
-    if arguments.time:
-        machine = time_with(str(Path(arguments.triton).resolve()))
-        if arguments.pack:
-            archive.pack(machine, arguments.pack)
-        print(f"done: {machine}")
-        return 0
     if unknown := set(arguments.names) - launches().keys() - set(programs()):
         print(f"neither a kernel of the library nor a program: {', '.join(sorted(unknown))}", file=sys.stderr)
         return 2

@@ -105,10 +105,12 @@ def is_passed(stem: str, environment: dict[str, Any], code: Code) -> bool:
     return same and sources.is_fresh(record, code)
 
 
-def keep(ran: Ran, environment: dict[str, Any], code: Code) -> None:
+def keep(ran: Ran, environment: dict[str, Any], code: Code) -> Path:
     head = {"schema": records.SCHEMA, "kind": "gate", "name": ran.file, "hash": sources.digest_of("gate", ran.file, code)}
     contents = {"environment": environment, "seconds": ran.seconds, "passed": ran.passed}
-    records.write(records.record_path(environment["machine"], "gate", ran.file), head | contents)
+    path = records.record_path(environment["machine"], "gate", ran.file)
+    records.write(path, head | contents)
+    return path
 
 
 def test(stem: str, variables: Callable[[], dict[str, str]], workers: int, clock: Callable[[], float]) -> Ran:

@@ -14,10 +14,10 @@ def span(seconds: float) -> str:
 
 
 class Progress:
-    """One stretch of work. Each piece has a name and the seconds that it is expected to take on one of `lanes` lanes."""
+    """One stretch of work. Each piece has a name, the seconds it should take, and how many of its kind run at the same time."""
 
-    def __init__(self, title: str, expected: dict[str, float], lanes: int = 1, stream: TextIO | None = None):
-        self.title, self.expected, self.lanes = title, dict(expected), max(lanes, 1)
+    def __init__(self, title: str, expected: dict[str, float], lanes: dict[str, int], stream: TextIO | None = None):
+        self.title, self.expected, self.lanes = title, dict(expected), lanes
         self.stream = stream or sys.stdout
         self.running: dict[str, float] = {}
         self.done: list[str] = []
@@ -50,8 +50,8 @@ class Progress:
         """The seconds that what is not done should still take."""
         now = time.monotonic()
         waiting = [name for name in self.expected if name not in self.done]
-        rest = [max(self.expected[name] - (now - self.running.get(name, now)), 1.0) for name in waiting]
-        return max(sum(rest) / self.lanes, max(rest, default=0.0))
+        rest = {name: max(self.expected[name] - (now - self.running.get(name, now)), 1.0) for name in waiting}
+        return max(sum(seconds / self.lanes[name] for name, seconds in rest.items()), *rest.values(), 0.0)
 
     def line(self) -> str:
         """What runs now, and since when; how much is done; how long the rest should take."""

@@ -25,23 +25,30 @@ from scripts.provenance.follow import Code
 from scripts.provenance.inline import inline
 from scripts.recording.run import recorded
 
+MUTANTS = 14  # changed kernels that are tried at the same time on one GPU
+
 
 class CannotRun(Exception):
     """This card is not one that the program runs on: it lacks what the program needs, or has no room for it."""
 
 
 class Runs:
-    """Makes the contents of records on this machine. `asked` is all that will be asked for, so that kernels compile together."""
+    """Makes the contents of records on this machine. `asked` is all that will be asked for, so that kernels compile together;
+    `lent` is a folder with a newer Triton than the one installed, for what only that has."""
 
-    def __init__(self, cpu: bool, asked: list[Work]):
-        self.cpu, self.asked = cpu, asked
+    def __init__(self, cpu: bool, asked: list[Work], lent: str = ""):
+        self.cpu, self.asked, self.lent = cpu, asked, lent
         self.compiling = threading.Lock()
         self.figures: dict[str, list[dict[str, Any]]] = {}
 
     def make(self, work: Work, gpu: str) -> dict[str, Any]:
         """What the record of a piece of work holds beside its head."""
         make = {"program": self.program, "lab": self.lab, "compiled": self.compiled, "layout": self.layout, "trace": self.trace}
-        return make[work.kind](work, variables(self.cpu, gpu), gpu)
+        make |= {"gallery": self.gallery, "mutants": self.mutants}
+        own = variables(self.cpu, gpu) | ({"BLOCKWISE_TRITON": self.lent} if self.lent else {})
+        if work.triton:
+            own["PYTHONPATH"] = os.pathsep.join((self.lent, own["PYTHONPATH"]))
+        return make[work.kind](work, own, gpu)
 
     def program(self, work: Work, variables: dict[str, str], gpu: str) -> dict[str, Any]:
         """Run the program as it is published, and keep what it printed and measured, and what was seen of the GPU meanwhile."""
@@ -87,11 +94,18 @@ class Runs:
 
     def lab(self, work: Work, variables: dict[str, str], _: str) -> dict[str, Any]:
         """Run one lab, solved, and keep what each cell printed. A check that fails fails the lab."""
-        with tempfile.TemporaryDirectory() as folder:
-            kept, began = Path(folder) / "cells.json", time.monotonic()
-            command = [sys.executable, str(ROOT / "scripts" / "labs.py"), "--run", work.short, "--keep", str(kept)]
-            ended_well(command, folder, variables)
-            return {"seconds": round(time.monotonic() - began, 1), "cells": json.loads(kept.read_text(encoding="utf-8"))}
+        found = kept_by(["labs.py", "--run", work.short], variables)
+        return {"seconds": found["seconds"], "cells": found["kept"]}
+
+    def gallery(self, work: Work, variables: dict[str, str], _: str) -> dict[str, Any]:
+        """What every tool that needs a GPU says of one broken kernel and of its mend."""
+        found = kept_by(["gallery.py", work.short, "--triton", self.lent], variables)
+        return {"seconds": found["seconds"], "cells": found["kept"]}
+
+    def mutants(self, work: Work, variables: dict[str, str], _: str) -> dict[str, Any]:
+        """The score of changes to kernels in Gluon that a lot draws. Some never end, so each has a process of its own."""
+        found = kept_by(["mutate.py", work.short, "--jobs", str(min(MUTANTS, os.cpu_count() or 1))], variables)
+        return {"seconds": found["seconds"], **found["kept"]}
 
     def compiled(self, work: Work, *_: Any) -> dict[str, Any]:
         """The figures of one kernel; the first that is asked for has all compiled, by processes that start once."""
@@ -116,6 +130,23 @@ class Runs:
 
     def trace(self, work: Work, *_: Any) -> dict[str, Any]:
         return recorded(work.short)
+
+
+def triton_in(folder: str) -> str:
+    """The version of the Triton in this folder, or of the one that is installed if none is given; nothing where there is none."""
+    command = [sys.executable, "-c", "import triton; print(triton.__version__, triton.__file__)"]
+    said = subprocess.run(command, env=os.environ | {"PYTHONPATH": folder}, capture_output=True, text=True).stdout
+    version, _, place = said.strip().partition(" ")
+    return version if place.startswith(folder) else ""
+
+
+def kept_by(command: list[str], variables: dict[str, str]) -> dict[str, Any]:
+    """What a script of this project keeps in the file that `--keep` names, and how long it took."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, began = Path(folder) / "kept.json", time.monotonic()
+        script, *arguments = command
+        ended_well([sys.executable, str(ROOT / "scripts" / script), *arguments, "--keep", str(path)], folder, variables)
+        return {"seconds": round(time.monotonic() - began, 1), "kept": json.loads(path.read_text(encoding="utf-8"))}
 
 
 def without_places(output: str, folder: str) -> str:

@@ -10,24 +10,35 @@ from scripts.provenance.follow import Code, CodeError, Place
 
 # What a piece of work takes where no record tells, in seconds on one core.
 GUESS = {"program": 8.0, "compiled": 4.0, "layout": 6.0, "trace": 6.0, "lab": 30.0, "gate": 30.0}
+GUESS |= {"gallery": 240.0, "mutants": 360.0}
 FOLDERS = {"compiled": "compiled", "layouts": "layout", "traces": "trace", "labs": "lab"}
+FOLDERS |= {"noticed": "gallery", "mutants": "mutants"}
+# The program that is timed with a second Triton, too, where the bake is lent one.
+TIMED = "versions/timed"
 
 
 class Work(NamedTuple):
-    """One record to make: its kind, and its name within that kind."""
+    """One record to make: its kind, its name within that kind, and the version of a Triton other than the one installed."""
 
     kind: str
     short: str
+    triton: str = ""
 
     @property
     def name(self) -> str:
         """As `--only` spells it: `fused_softmax/launch`, `compiled/add_kernel`, `traces/norms/partial_sums`, `labs/softmax`."""
         folder = next((folder for folder, kind in FOLDERS.items() if kind == self.kind), "")
-        return f"{folder}/{self.short}" if folder else self.short
+        return f"{folder}/{self.short}{self.suffix}" if folder else f"{self.short}{self.suffix}"
+
+    @property
+    def suffix(self) -> str:
+        """What a machine's folder and the work's name end in, where another Triton than the one installed runs it."""
+        return f"-triton-{self.triton}" if self.triton else ""
 
 
-def everything(cpu: bool, several: bool = False) -> list[Work]:
-    """Everything that a machine with a GPU, one without, or one with several GPUs together, makes a record of."""
+def everything(cpu: bool, several: bool = False, triton: str = "") -> list[Work]:
+    """Everything that a machine with a GPU, one without, or one with several GPUs together, makes a record of; with the version
+    of a Triton that is lent beside the one installed, also what is asked of both."""
     needs = {name: programs.needs_of(name) for name in programs.snippet_names()}
     if several:
         return [Work("program", name) for name, asked in needs.items() if asked == programs.SEVERAL]
@@ -36,8 +47,10 @@ def everything(cpu: bool, several: bool = False) -> list[Work]:
     found += [Work("lab", name) for name in labs.names()]
     if cpu:
         found += [Work("layout", name) for name in VIEWED]
-        found += [Work("trace", name) for name in sources.recorded_runs()]
-    return found
+        return found + [Work("trace", name) for name in sources.recorded_runs()]
+    found += [Work("gallery", name) for name in programs.gallery_names()]
+    found += [Work("mutants", name) for name in sources.gluon_modules()]
+    return found + [Work("program", TIMED, triton)] * bool(triton)
 
 
 def measures(work: Work, code: Code) -> bool:
@@ -68,7 +81,7 @@ def reached_from(entries: tuple[str, ...], code: Code) -> frozenset[Place]:
 def is_current(work: Work, machine: str, code: Code) -> bool:
     """Whether the machine has a record of today's code; of a kernel also of today's launches, of a lab of today's cells."""
     try:
-        record = records.read(records.record_path(machine, work.kind, work.short))
+        record = records.read(records.record_path(machine + work.suffix, work.kind, work.short))
     except records.RecordError:
         return False
     if not sources.is_fresh(record, code):

@@ -19,6 +19,11 @@ def snippet_names(root: Path = ROOT) -> list[str]:
     return [path.relative_to(root / "snippets").with_suffix("").as_posix() for path in paths if path.name != "__init__.py"]
 
 
+def gallery_names(root: Path = ROOT) -> list[str]:
+    """The broken kernels, whose programs lie under snippets/gallery."""
+    return [name.removeprefix("gallery/") for name in snippet_names(root) if name.startswith("gallery/")]
+
+
 def needs_of(name: str, root: Path = ROOT) -> str:
     """What the program needs beyond a CPU, from its header: `cuda`, `sm_90`, `2 gpus`, or nothing."""
     return header(name, "needs", root)

@@ -131,6 +131,12 @@ def tests_of(function: str, code: Code | None = None) -> list[str]:
     return [file.relative_to(code.root).as_posix() for file in files if file.stem not in ("test_compiles", "test_public")]
 
 
+def gluon_modules(code: Code | None = None) -> list[str]:
+    """The operations with kernels in Gluon, as gluon_files and their tests call them."""
+    root = (code or Code()).root
+    return sorted({f"{path.parent.name}_gluon" for path in root.glob("kernels/*/gluon*.py")})
+
+
 def gluon_files(name: str, code: Code | None = None) -> list[str]:
     """The kernels in Gluon that tests of this name run, as matmul_gluon; none, if the name is an operation's."""
     root = (code or Code()).root

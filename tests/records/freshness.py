@@ -5,11 +5,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from scripts import ROOT, errors, gallery, matrix, mutate, versions
+from scripts import ROOT, errors, matrix, mutate, versions
 from scripts.baking.work import everything
 from scripts.provenance import records, sources
 from scripts.provenance.environment import primary_machine, several_machine
 from scripts.provenance.follow import Code
+from scripts.provenance.programs import gallery_names
 
 # The kind and the name of a record, by its place in the folder of its machine.
 Wanted = dict[str, tuple[str, str]]
@@ -21,9 +22,9 @@ def wanted(machine: str) -> Wanted:
     work = {item.name: (item.kind, item.short) for item in everything(machine == "cpu", several)}
     if several:
         return work
-    work |= {f"noticed/{name}": ("gallery", name) for name in gallery.names()}
     if machine != "cpu":
-        return work | {f"mutants/{module}": ("mutants", module) for module in mutate.GLUON}
+        return work
+    work |= {f"noticed/{name}": ("gallery", name) for name in gallery_names()}
     work |= {f"matrix/{part}": ("matrix", part) for part in matrix.kept()}
     work |= {f"messages/{name}": ("messages", name) for name in errors.names()}
     work |= {f"by_version/{kernel}": ("versions", kernel) for kernel in versions.launches()}
@@ -33,26 +34,19 @@ def wanted(machine: str) -> Wanted:
 
 
 def command(machine: str, name: str) -> str:
-    if name.startswith("matrix/"):
-        return f"python scripts/matrix.py {name.partition('/')[2]}"
-    if name.startswith("messages/"):
-        return f"python scripts/errors.py {name.partition('/')[2]}"
-    if name.startswith(("by_version/", "printed/")):
-        return f"python scripts/versions.py {name.partition('/')[2]}"
-    if name.startswith("noticed/"):
-        where = "" if machine == "cpu" else f" --triton FOLDER on a CUDA machine ({machine})"
-        return f"python scripts/gallery.py {name.partition('/')[2]}{where}"
-    if name.startswith("runtime/"):
-        return "make runtime, and python runtime/measure.py --stale"
-    if name.startswith("mutants/"):
-        module = name.partition("/")[2]
-        given = f"--gluon 60 {module} on a Hopper GPU" if module in mutate.GLUON else module
-        return f"python scripts/mutate.py {given}"
-    if machine == "cpu":
-        return f"python scripts/bake.py --cpu --only '{name}'"
     if machine == several_machine():
         return f"python scripts/bake.py --several --only '{name}' on a machine with several GPUs ({machine})"
-    return f"python scripts/bake.py --only '{name}' on a CUDA machine ({machine})"
+    folder, _, short = name.partition("/")
+    if machine != "cpu":
+        lent = " --triton FOLDER" if folder == "noticed" else ""
+        return f"python scripts/bake.py --only '{name}'{lent} on a CUDA machine ({machine})"
+    scripts = {"matrix": "matrix", "messages": "errors", "by_version": "versions", "printed": "versions"}
+    scripts |= {"noticed": "gallery", "mutants": "mutate"}
+    if folder in scripts:
+        return f"python scripts/{scripts[folder]}.py {short}"
+    if folder == "runtime":
+        return "make runtime, and python runtime/measure.py --stale"
+    return f"python scripts/bake.py --cpu --only '{name}'"
 
 
 @cache

@@ -1,7 +1,6 @@
 """The pages on versions: every program still prints what its page shows, and the tables say what the records hold."""
 
 import csv
-import json
 import os
 import subprocess
 import sys
@@ -167,22 +166,3 @@ def test_the_published_times_have_every_row_and_every_candidate():
     rows = list(csv.DictReader(shown.times_text([timed("1.0", 2.0, None, 0.2)]).splitlines()))
     assert len(rows) == 5 and {row["triton"] for row in rows} == {"1.0"}
     assert rows[3]["configuration"] == "tiled BLOCK_M=64" and rows[3]["ms_p50"] == "" and rows[3]["failure"] == "no"
-
-
-def test_times_go_to_a_folder_of_the_gpu_and_the_triton(monkeypatch, tmp_path):
-    """The run itself needs a GPU; here it is one that has been told what it measured."""
-    told = {"machine": "nvidia-h200", "triton": "3.9.0", "measured_at": "2000-01-02T00:00:00Z"}
-    seen = {}
-
-    def answered(command, env, **_):
-        seen["path"] = env["PYTHONPATH"].split(os.pathsep)
-        return subprocess.CompletedProcess(command, 0, json.dumps(told) + "\n", "")
-
-    monkeypatch.setattr(versions.subprocess, "run", answered)
-    monkeypatch.setattr(versions.Runs, "make", lambda *_: {"status": 0, "seconds": 1.0, "output": [], "timed": [], "tried": {}})
-    monkeypatch.setattr(versions.records, "record_path", lambda machine, kind, name: tmp_path / machine / f"{name}.json")
-    monkeypatch.setenv("PYTHONPATH", "")
-    assert versions.time_with("/lent") == "nvidia-h200-triton-3.9.0"
-    written = records.read(tmp_path / "nvidia-h200-triton-3.9.0" / "versions" / "timed.json")
-    assert written["environment"]["machine"] == "nvidia-h200-triton-3.9.0" and written["name"] == versions.TIMED
-    assert seen["path"][0] == "/lent" == os.environ["PYTHONPATH"]

@@ -456,6 +456,72 @@ def test_what_measures_has_a_gpu_to_itself(tmp_path):
         assert all(ended <= began for (_, ended), (began, _) in zip(mine, mine[1:], strict=False))
 
 
+LOOKS = """# needs: cuda
+import pathlib, sys, time
+began = time.monotonic()
+while not list(pathlib.Path({folder!r}).glob('done*')):
+    if time.monotonic() - began > 20:
+        sys.exit('nobody measured meanwhile')
+    time.sleep(0.05)
+"""
+
+
+def test_a_gpu_goes_on_to_what_measures_while_another_is_busy(tmp_path):
+    timed = MEASURES + f"open({str(tmp_path / 'done')!r}, 'w').close()\n"
+    tree = checkout(tmp_path / "tree", slow=LOOKS.format(folder=str(tmp_path)), timed=timed)
+    trees.put(tree, {"kernels/tools/benchmark.py": STUB})
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU, CUDA_VISIBLE_DEVICES="0,3")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+KEPT = """import json, os, sys
+if {refuses!r} in sys.argv:
+    print("needs: triton>=9.9 for its sanitizers")
+    sys.exit(2)
+gpu = os.environ["CUDA_VISIBLE_DEVICES"]
+json.dump({{"asked": sys.argv[1:-1], "gpu": gpu}}, open(sys.argv[-1], "w"))
+"""
+
+
+def test_broken_kernels_and_changed_ones_are_asked_on_the_gpu(tmp_path):
+    tree, machine = checkout(tmp_path / "tree"), "test-gpu-1-pcie"
+    trees.put(tree, {"snippets/gallery/odd.py": "", "snippets/gallery/refused.py": "", "kernels/tiny/gluon.py": ""})
+    trees.put(tree, {"tests/kernels/test_tiny_gluon.py": trees.GREEN, "tests/interpreter.py": ""})
+    trees.put(tree, {"scripts/recording/stand_in_run.py": ""})  # it reaches more of the library than is here
+    trees.put(tree, {f"scripts/{script}.py": KEPT.format(refuses="refused") for script in ("gallery", "mutate")})
+    trees.put(tmp_path, {"lent/triton.py": "__version__ = '9.9'\n"})
+    done = bake(tree, "--only", "[nm]*/*", "--triton", str(tmp_path / "lent"), A_GPU=A_GPU, CUDA_VISIBLE_DEVICES="3")
+    assert done.returncode == 0 and "\n  noticed/refused: needs: triton>=9.9" in done.stdout, done.stdout + done.stderr
+    said = records.read(records.record_path(machine, "gallery", "odd", baked(tree)))
+    assert said["cells"] == {"asked": ["odd", "--triton", str(tmp_path / "lent"), "--keep"], "gpu": "3"}
+    score = records.read(records.record_path(machine, "mutants", "tiny_gluon", baked(tree)))
+    assert score["asked"][0] == "tiny_gluon" and score["gpu"] == "3"
+    assert not records.record_path(machine, "gallery", "refused", baked(tree)).exists()
+    assert bake(tree, "--only", "[nm]*/*", "--stale", A_GPU=A_GPU).stdout.splitlines()[-1] == "done: 0 records of test-gpu-1-pcie"
+
+
+def test_what_is_timed_with_a_lent_triton_has_a_folder_of_its_own(tmp_path):
+    tree, machine = checkout(tmp_path / "tree"), "test-gpu-1-pcie"
+    told = "# needs: cuda\nimport os, triton\nprint(triton.__version__, os.environ['BLOCKWISE_TRITON'])\n"
+    trees.put(tree, {"snippets/versions/timed.py": told, "snippets/versions/other.py": told})
+    trees.put(tmp_path, {"lent/triton.py": "__version__ = '9.9'\n"})
+    asked = ("--only", "versions/*", "--triton", str(tmp_path / "lent"), "--stale", "--pack", str(tmp_path / "made.tgz"))
+    done = bake(tree, *asked, A_GPU=A_GPU)
+    assert done.returncode == 0 and done.stdout.splitlines()[-1] == "packed 3 records into made.tgz", done.stdout + done.stderr
+    for place, version in ((machine, "6.7"), (f"{machine}-triton-9.9", "9.9")):
+        record = records.read(records.record_path(place, "program", "versions/timed", baked(tree)))
+        assert record["output"] == [f"{version} {tmp_path / 'lent'}"]
+        assert [record["environment"][key] for key in ("machine", "triton")] == [place, version]
+    other = checkout(tmp_path / "other")
+    trees.put(other, {"snippets/versions/timed.py": told, "snippets/versions/other.py": told})
+    for archive in ("made.tgz", "made-triton-9.9.tgz"):
+        assert bake(other, "--unpack", str(tmp_path / archive)).returncode == 0
+    assert trees.snapshot(baked(other)) == trees.snapshot(baked(tree))
+    assert bake(tree, *asked, A_GPU=A_GPU).stdout.splitlines()[-1] == "packed nothing, for nothing was made"
+    refused = bake(tree, "--only", "versions/*", "--triton", str(tmp_path), A_GPU=A_GPU)
+    assert refused.returncode == 2 and "there is no Triton in this folder" in refused.stderr
+
+
 CHECKED = f"# needs: cuda\n# sanitizer: memcheck{{}}\n{INTERPRETED}"
 
 
@@ -606,6 +672,31 @@ def test_killed_at_any_moment_a_bake_loses_nothing_and_the_next_finishes_the_res
     assert len(set(new) - set(kept)) <= 1 and set(kept) <= set(new)
     assert done.stdout.splitlines()[-1] == "done: 5 records of cpu"
     assert not journal(tree).exists() and not list(baked(tree).rglob(".*"))
+
+
+def test_what_would_take_too_long_is_left_for_the_next_time(tree):
+    trees.lay(tree, "tiny/times", seconds=90.0, hash="of other code")
+    done = bake(tree, *TINY, "--stale", "--minutes", "1")
+    assert done.returncode == 1 and done.stdout.endswith("1 of 3 are left for the next time:\n  tiny/times\n")
+    assert found(tree, "times")["seconds"] == 90.0 and sources.is_fresh(found(tree, "plus"), Code(tree))
+    assert bake(tree, *TINY, "--stale").stdout.splitlines()[-1] == "done: 1 records of cpu"
+
+
+def test_a_killed_bake_leaves_an_archive_of_what_it_has_made(tmp_path):
+    tree = checkout(tmp_path / "tree", quick="print('quick')\n", slow=WAITS.format(str(tmp_path / "never")))
+    script = tree / "scripts/bake.py"
+    script.write_text(script.read_text().replace("PACKED_EVERY = 30.0", "PACKED_EVERY = 0.0"))
+    process = subprocess.Popen(
+        **trees.command(tree, *TINY, "--pack", str(tmp_path / "made.tgz")), stdout=subprocess.PIPE, start_new_session=True
+    )
+    began = time.monotonic()
+    while not (tmp_path / "made.tgz").exists():
+        assert process.poll() is None and time.monotonic() - began < 60
+        time.sleep(0.05)
+    kill(process)
+    other = checkout(tmp_path / "other", quick="print('quick')\n", slow="")
+    assert bake(other, "--unpack", str(tmp_path / "made.tgz")).returncode == 0
+    assert names(other) == ["quick"]
 
 
 def test_what_was_done_before_the_interruption_is_done_again_after_a_change(tmp_path):
