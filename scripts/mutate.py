@@ -41,6 +41,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -90,11 +91,16 @@ def files(module: str) -> list[str]:
     others = [sources.public_source(other, code).path for other in matrix.modules() if other != module]
     own = UNSEEN | {path.relative_to(records.ROOT).as_posix() for path in others}
     reached = sorted({place.path.relative_to(records.ROOT).as_posix() for place in sources.reached_by(module, code)})
-    return [path for path in reached if path not in own and mutants((records.ROOT / path).read_text(encoding="utf-8"))]
+    return [path for path in reached if path not in own and mutants_in((records.ROOT / path).read_text(encoding="utf-8"))]
 
 
 def of_module(module: str) -> list[tuple[str, Mutant]]:
-    return [(path, mutant) for path in files(module) for mutant in mutants((records.ROOT / path).read_text(encoding="utf-8"))]
+    return [(path, mutant) for path in files(module) for mutant in mutants_in((records.ROOT / path).read_text(encoding="utf-8"))]
+
+
+@cache  # each of a file's mutants is compiled, and several modules share files
+def mutants_in(source: str) -> list[Mutant]:
+    return list(mutants(source))
 
 
 def equivalents() -> dict[str, str]:
