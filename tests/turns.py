@@ -8,6 +8,7 @@ import functools
 import os
 import subprocess
 import zlib
+from typing import Any
 
 from tests.docs.pages import ROOT
 
@@ -34,6 +35,12 @@ def number() -> int | None:
 
 def changed_lately(*files: str) -> bool:
     return number() is None or not changed().isdisjoint(files)
+
+
+def part(items: list[Any], parts: int, *sources: str) -> list[Any]:
+    """All of some cases, if a file that they are about changed lately; else one in `parts` of them, by turns."""
+    counted = number()
+    return items if counted is None or changed_lately(*sources) else items[counted % parts :: parts]
 
 
 def due(file: str, parts: int, *sources: str) -> bool:

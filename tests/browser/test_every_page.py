@@ -9,15 +9,16 @@ from tests.docs import pages
 
 ADDRESSES = [*pages.addresses(), "404.html"]
 WINDOWS = [("light", 1280), ("dark", 390)]
+MADE_ALIKE = ("deeper/", "errors/", "reference/", "versions/", "claims/")
 
 
 def windows_of(number: int, address: str) -> list[tuple[str, int]]:
-    """A page that changed lately is seen in both windows, and another one in one of them, by turns. Of the deeper pages and the
-    index of errors, made of the same parts, one in four is seen, in one."""
+    """A lesson that changed lately is seen in both windows, and another one in one of them, by turns. Of the pages that are made
+    of the same parts one in six is seen, in one."""
     file = pages.file_of(address)
-    if not address.startswith(("deeper/", "errors/")):
+    if not address.startswith(MADE_ALIKE):
         return WINDOWS if turns.changed_lately(file) else WINDOWS[:1] if turns.due(file, 2) else WINDOWS[1:]
-    return [WINDOWS[number % 2]] if turns.due(file, 4) else []
+    return [WINDOWS[number % 2]] if turns.due(file, 6) else []
 
 
 SEEN = [(address, *window) for number, address in enumerate(ADDRESSES) for window in windows_of(number, address)]

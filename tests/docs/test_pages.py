@@ -38,9 +38,9 @@ def as_reader(monkeypatch, tmp_path):
 
 
 def is_due(name: str) -> bool:
-    """Every lesson runs, and of the deeper pages, whose programs have fresh records, a third, by turns."""
+    """Every lesson runs, and of the deeper pages, whose programs have fresh records, a sixth, by turns."""
     shown = re.findall(r'"((?:snippets|kernels)/[^":]+)', (ROOT / name).read_text(encoding="utf-8"))
-    return not name.startswith(("docs/deeper/", "docs/errors/")) or turns.due(name, 3, *shown)
+    return not name.startswith(("docs/deeper/", "docs/errors/")) or turns.due(name, 6, *shown)
 
 
 @pytest.mark.parametrize("page", [name for path in pages.page_files() if is_due(name := pages.name_of(path))])

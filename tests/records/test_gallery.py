@@ -13,6 +13,7 @@ from scripts.provenance.environment import primary_machine
 from scripts.provenance.programs import gallery_names
 from scripts.recording import verdicts
 from scripts.recording.verdicts import Ended, Verdict
+from tests import turns
 from tests.records import freshness
 
 NAMES = gallery_names()
@@ -51,7 +52,7 @@ def test_every_answer_of_the_gpu_is_there_or_awaited():
     assert [line for name, record in found.items() for line in problems(name, record, shown.ON_GPU)] == []
 
 
-@pytest.mark.parametrize("name", AGAIN)
+@pytest.mark.parametrize("name", turns.part(list(AGAIN), 3, *(f"snippets/gallery/{name}.py" for name in AGAIN)))
 def test_an_answer_is_given_again(name):
     record = kept("cpu")[name]
     for way in (gallery.interpreted, gallery.compiled):

@@ -10,6 +10,7 @@ import pytest
 from scripts import versions
 from scripts.pages import versions as shown
 from scripts.provenance import records
+from tests import turns
 
 STAND_IN = records.ROOT / "scripts" / "recording" / "stand_in_run.py"
 
@@ -34,7 +35,8 @@ def test_every_program_prints_what_its_page_shows(kept):
     import triton
 
     with versions.Worker(sys.executable, "printed.py") as worker:
-        assert changed(triton.__version__, worker, versions.programs(), kept) == []
+        names = turns.part(versions.programs(), 3, *(f"snippets/{name}.py" for name in versions.programs()))
+        assert changed(triton.__version__, worker, names, kept) == []
 
 
 def test_other_words_and_a_bad_end_are_found(kept):
@@ -57,7 +59,8 @@ def test_every_program_ran_under_every_version(kept):
 
 def test_what_the_interpreter_runs_is_compiled_too():
     """With a driver that stands in for an H200's, which launches nothing, so that numbers mean nothing."""
-    for name in ("strided", "descriptor", "autotune_names", "end_to_end", "smallest", "last_digit"):
+    names = ["strided", "descriptor", "autotune_names", "end_to_end", "smallest", "last_digit"]
+    for name in turns.part(names, 3, *(f"snippets/versions/{name}.py" for name in names)):
         command = [sys.executable, str(STAND_IN), str(records.ROOT / "snippets" / "versions" / f"{name}.py")]
         own = {key: value for key, value in os.environ.items() if key != "TRITON_INTERPRET"}
         own |= {"PYTHONPATH": str(records.ROOT), "CUDA_VISIBLE_DEVICES": "", "TRITON_DEFAULT_FP_FUSION": "1"}

@@ -69,9 +69,9 @@ def test_blocks_of_a_few_programs_run_alone(address, library, tmp_path):
 
 
 def is_due(address: str) -> bool:
-    """Of the lessons a half, and of the other pages a third, by turns."""
+    """Of the lessons a quarter, and of the other pages one in six, by turns."""
     shown = [f"snippets/{one.program}.py" for one in BLOCKS[address]]
-    return turns.due(pages.file_of(address), 2 if address.startswith("course/") else 3, *shown)
+    return turns.due(pages.file_of(address), 4 if address.startswith("course/") else 6, *shown)
 
 
 @pytest.mark.parametrize("address", filter(is_due, BLOCKS))

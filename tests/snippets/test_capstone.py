@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from scripts.pages import capstone
+from tests import turns
 from tests.docs import pages
 from tests.docs.pages import ROOT
 from tests.needs import needs
@@ -151,17 +152,22 @@ SUBTLE = {
 }
 
 
-@pytest.mark.parametrize("mistakes", MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_in_a_part_is_noticed_by_its_own_tests(tmp_path, finished_text, mistakes):
+# What the capstone is made of: its programs, which the records hold, and what packs them.
+OF_IT = [path.relative_to(ROOT).as_posix() for path in (ROOT / "snippets/capstone").rglob("*")] + ["scripts/pages/capstone.py"]
+
+
+@pytest.mark.parametrize("name", turns.part(list(MISTAKES), 2, *OF_IT))
+def test_a_mistake_in_a_part_is_noticed_by_its_own_tests(tmp_path, finished_text, name):
     folder = unpacked("finished", tmp_path)
-    for part, right, wrong in mistakes:
+    for part, right, wrong in MISTAKES[name]:
         assert right in finished_text[part], part
         (folder / part).write_text(finished_text[part].replace(right, wrong), encoding="utf-8")
     assert outcomes(said_by_tests(folder), "FAILED") == set(TESTS)
 
 
-@pytest.mark.parametrize("part, right, wrong, test, word", SUBTLE.values(), ids=SUBTLE)
-def test_a_subtle_mistake_fails_in_words_and_the_run_goes_on(tmp_path, finished_text, part, right, wrong, test, word):
+@pytest.mark.parametrize("name", turns.part(list(SUBTLE), 4, *OF_IT))
+def test_a_subtle_mistake_fails_in_words_and_the_run_goes_on(tmp_path, finished_text, name):
+    part, right, wrong, test, word = SUBTLE[name]
     folder = unpacked("finished", tmp_path)
     assert finished_text[part].count(right) == 1
     (folder / part).write_text(finished_text[part].replace(right, wrong), encoding="utf-8")

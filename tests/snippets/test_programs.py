@@ -18,8 +18,8 @@ def prepared():
     pages.prepare()
 
 
-# The record of each, which is fresh, is of a run of the same code; that it runs from its one file is asked of a third, by turns.
-@pytest.mark.parametrize("name", [name for name in PROGRAMS if turns.due(f"snippets/{name}", 3)])
+# The record of each, which is fresh, is of a run of the same code; that it runs from its one file is asked of a sixth, by turns.
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if turns.due(f"snippets/{name}", 6)])
 def test_a_program_runs_alone(name, tmp_path):
     text = (PUBLISHED / name).read_text(encoding="utf-8")
     assert verdict(text, needs_of(text), program_runs.run(PUBLISHED / name, tmp_path)) == []
