@@ -82,7 +82,8 @@ class Bake:
         red = self.gate()
         alone = [item for item in self.work if not self.cpu and (self.several or measures(item, self.code))]
         beside = [item for item in self.work if item not in alone]
-        expected = {item.name: seconds(item.kind, item.short, self.machine) for item in self.work}
+        expected = {item.name: seconds(item.kind, item.short, self.machine) for item in beside}
+        expected |= {item.name: seconds(item.kind, item.short, self.machine, "measured") for item in alone}
         lanes = {item.name: self.lanes(BESIDE) for item in beside} | {item.name: len(self.gpus) for item in alone}
         with Progress("records", expected, lanes) as progress:
             # The longest first, so that no card waits for another at the end.
@@ -263,8 +264,10 @@ def plan(work: list[Work], machine: str, cards: int, here: dict[str, Any] | None
     print(f"gate: {len(due)} of {len(covering)} files of tests, about {span(gating)}", *due, sep="\n  ")
     total, chapters = gating, dict[str, list[float]]()
     for item in work:
-        lanes = cards * (1 if machine != "cpu" and measures(item, code) else min(BESIDE, os.cpu_count() or 1))
-        chapters.setdefault(item.name.split("/")[0], []).append(seconds(item.kind, item.short, machine) / lanes)
+        alone = machine != "cpu" and measures(item, code)
+        lanes = cards * (1 if alone else min(BESIDE, os.cpu_count() or 1))
+        expected = seconds(item.kind, item.short, machine, "measured" if alone else "")
+        chapters.setdefault(item.name.split("/")[0], []).append(expected / lanes)
     for chapter, spent in chapters.items():
         print(f"  {chapter:20} {len(spent):4} records, about {span(sum(spent))}")
         total += sum(spent)

@@ -10,7 +10,7 @@ from scripts.provenance.follow import Code, CodeError, Place
 
 # What a piece of work takes where no record tells, in seconds on one core.
 GUESS = {"program": 8.0, "compiled": 4.0, "layout": 6.0, "trace": 6.0, "lab": 30.0, "gate": 30.0}
-GUESS |= {"gallery": 240.0, "mutants": 360.0}
+GUESS |= {"gallery": 240.0, "mutants": 360.0, "measured": 120.0}
 FOLDERS = {"compiled": "compiled", "layouts": "layout", "traces": "trace", "labs": "lab"}
 FOLDERS |= {"noticed": "gallery", "mutants": "mutants"}
 # The program that is timed with a second Triton, too, where the bake is lent one.
@@ -101,11 +101,12 @@ def launches() -> dict[str, Any]:
     return {specimen.name: specimen.launch for specimen in SPECIMENS}
 
 
-def seconds(kind: str, short: str, machine: str) -> float:
-    """How long a piece of work took when its record was made here, or else on the GPU whose numbers the pages show."""
+def seconds(kind: str, short: str, machine: str, guess: str = "") -> float:
+    """How long a piece of work took when its record was made here, or else on the GPU whose numbers the pages show; where it was
+    made nowhere, what its kind takes as a rule, or `guess` does."""
     for known in (lambda: machine, primary_machine):
         try:
             return float(records.read(records.record_path(known(), kind, short))["seconds"])
         except (records.RecordError, KeyError):
             continue
-    return GUESS[kind]
+    return GUESS[guess or kind]
