@@ -85,7 +85,7 @@ def table_html(found: list[Claim]) -> str:
             for claim in found
             if claim.page == page
         ]
-        groups.append(f'<tbody><tr><th scope="rowgroup" colspan="2">{title}</th></tr>{"".join(rows)}</tbody>')
+        groups.append(f'<tbody><tr><th scope="rowgroup">{title}</th><td></td></tr>{"".join(rows)}</tbody>')
     head = "".join(f'<th scope="col">{name}</th>' for name in ("Claim", "Verdict"))
     return (
         '<div class="bw-claims"><claims-table><div class="scroll" tabindex="0" role="region" aria-label="Every claim">'
