@@ -31,6 +31,7 @@ class Cell(NamedTuple):
     us: dict[str, float]
     flops: float | None
     bytes: float
+    wide: dict[str, float]  # of each implementation, how many times the 20th percentile of its times the 80th is
 
     def ratio(self, one: str, other: str) -> float:
         """How many times as fast one implementation is as another."""
@@ -58,7 +59,7 @@ class Evidence:
         path = records.record_path(machine or self.machine, kind, name, self.baked)
         if not path.exists():
             raise NotMeasured(name)
-        folder = {"messages": "errors/", "gallery": "gallery/"}.get(kind, "")
+        folder = {"messages": "errors/", "gallery": "gallery/", "lens": "lens/", "versions": "by_version/"}.get(kind, "")
         if folder + name not in self.read:
             self.read.append(folder + name)
         return records.read(path)
@@ -107,8 +108,9 @@ class Evidence:
                 ways = [timed[way] for way in ("graph", "call") if way in timed and set(having) <= timed[way].keys()]
                 if ways:
                     us = {each: row["ms"][1] * 1e3 for each, row in ways[0].items()}
+                    wide = {each: row["ms"][2] / row["ms"][0] for each, row in ways[0].items()}
                     one = next(iter(ways[0].values()))
-                    found.append(Cell(*key, us, one["flops"], one["bytes"]))
+                    found.append(Cell(*key, us, one["flops"], one["bytes"], wide))
         return found
 
     def counted(self, name: str, implementation: str) -> Record:

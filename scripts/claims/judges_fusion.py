@@ -16,16 +16,19 @@ FUSED = [
     ("bias_gelu", "gated_activations/benchmark_gelu"),
     ("dropout_add", "dropout/benchmark"),
 ]
+CALLED = {"mlp_tail": "the end of an MLP", "wave": "a wave", "clipped_norm": "a clipped norm", "swiglu": "SwiGLU"}
+CALLED |= {"geglu": "GEGLU", "bias_gelu": "a GELU with its bias", "dropout_add": "dropout with a residual"}
 
 
 def fusion_2_5(e: Evidence) -> Verdict:
     """True where every recorded chain of operations becomes two to five times as fast in one kernel, true if for some of
     them."""
-    cells = [cell for op, name in FUSED for cell in e.cells(op, name, having=("blockwise", "eager"))]
-    found = [cell.ratio("blockwise", "eager") for cell in cells]
+    gains = {op: [c.ratio("blockwise", "eager") for c in e.cells(op, name, having=("blockwise", "eager"))] for op, name in FUSED}
+    found = [gain for each in gains.values() for gain in each]
     holds = [2 <= value <= 5 for value in found]
+    inside = [CALLED[op] for op, each in gains.items() if all(2 <= value <= 5 for value in each)]
     figures = {"below": sum(value < 2 for value in found), "above": sum(value > 5 for value in found)}
-    return Verdict(of_each(holds), spread(found) | shares(holds) | figures)
+    return Verdict(of_each(holds), spread(found) | shares(holds) | figures | {"names": ", ".join(inside)})
 
 
 def softmax_passes(e: Evidence) -> float:
@@ -59,7 +62,16 @@ def softmax_3_4(e: Evidence) -> Verdict:
         found += [cell.ratio("blockwise", "unfused") for cell in more]
     counted = [e.counted("fused_softmax/traffic", name)["ms"] for name in ("unfused", "blockwise")]
     found.append(counted[0] / counted[1])
-    return Verdict(of_each([3 <= value <= 4 for value in found]), spread(found) | {"cases": len(found)})
+    holds = [3 <= value <= 4 for value in found]
+    return Verdict(of_each(holds), spread(found) | shares(holds) | {"rows": at_length(e)})
+
+
+def at_length(e: Evidence) -> str:
+    """The lengths of rows at which the claim holds, as a sentence has them."""
+    with contextlib.suppress(NotMeasured):
+        cells = e.cells("softmax_ladder", "claims/softmax_lengths", having=("blockwise", "unfused"))
+        return " or ".join(f"{cell.sides[-1]:,}" for cell in cells if 3 <= cell.ratio("blockwise", "unfused") <= 4) or "no"
+    return "no"
 
 
 def softmax_cells(e: Evidence) -> list[Cell]:
@@ -112,7 +124,8 @@ def compile_one_kernel(e: Evidence) -> Verdict:
     """True where the compiled function launches one kernel in every recorded setting, true if in some."""
     widths = e.figures("inductor/one_kernel").values()
     counts = [way["kernels"] for width in widths for name, way in width.items() if name != "eager"]
-    return Verdict(of_each([count == 1 for count in counts]), spread(counts) | {"cases": len(counts)})
+    said = " or ".join(str(count) for count in sorted(set(counts)))
+    return Verdict(of_each([count == 1 for count in counts]), {"cases": len(counts), "kernels": said})
 
 
 def inductor_70(e: Evidence) -> Verdict:
@@ -184,15 +197,18 @@ def one_operation_is_bad(e: Evidence) -> Verdict:
 
 
 def epilogue_ahead(e: Evidence) -> Verdict:
-    """True where a product with its activation fused beats cuBLAS and a kernel for the activation at every recorded shape,
-    true if at some."""
+    """True where the library's product with its activation fused beats cuBLAS and a kernel for the activation at every recorded
+    shape, true if at some."""
     both = ("fused", "eager")
     cells = [cell for op in ("epilogue_gelu", "epilogue_silu") for cell in e.cells(op, "fusing/epilogue", having=both)]
     gains = [cell.ratio(*both) for cell in cells]
     holds = [gain > 1 for gain in gains]
     own = e.cells("epilogue_gelu", "fusing/epilogue", having=("fused", "cublas"))
     ahead = sum(cell.ratio("fused", "cublas") > 1 for cell in own)
-    return Verdict(of_each(holds), spread(gains) | shares(holds) | {"own_ahead": ahead, "own": len(own)})
+    plain = e.cells("tool_epilogue", "tools/epilogue", having=("triton", "eager"))[0].ratio("eager", "triton")
+    lines = e.figures("tools/epilogue")["lines"]["triton"]
+    figures = {"own_ahead": ahead, "own": len(own), "plain": plain, "lines": lines}
+    return Verdict(of_each(holds), spread(gains) | shares(holds) | figures)
 
 
 def extra_passes(e: Evidence) -> Verdict:

@@ -7,11 +7,12 @@ from scripts.claims.verdicts import FALSE, TRUE, TRUE_IF, of_each, shares, sprea
 
 
 def launch_costs_10us(e: Evidence) -> Verdict:
-    """True where a bare launch takes the host between 5 and 20 microseconds for every recorded kernel, which is ten within a
-    factor of two; true if for some."""
-    found = [kernel["bare"] for kernel in e.figures("operators/library").values() if isinstance(kernel, dict)]
+    """True where the bare launches of a function take the host between 5 and 20 microseconds for every recorded function, which
+    is ten within a factor of two; true if for some."""
+    each = {name: kernel["bare"] for name, kernel in e.figures("operators/library").items() if isinstance(kernel, dict)}
+    found = list(each.values())
     holds = [5 <= value <= 20 for value in found]
-    return Verdict(of_each(holds), spread(found) | shares(holds))
+    return Verdict(of_each(holds), spread(found) | shares(holds) | {"slowest": f"`{max(each, key=each.__getitem__)}`"})
 
 
 def do_bench_median(e: Evidence) -> Verdict:
@@ -23,16 +24,18 @@ def do_bench_median(e: Evidence) -> Verdict:
 
 def beyond_the_copy(e: Evidence) -> Verdict:
     """True where copying a tensor again and again passes the rate of one long copy by more than 5 % at every recorded size;
-    true if it stays in the L2 cache where only sizes do of which both tensors fit there."""
+    true if the L2 cache answers where it does at every size of which both tensors fit there, and not at the largest."""
     copy = e.copy_gbps("memory/working_set")
     cells = sorted(e.cells("working_set_copy", "memory/working_set", having=("blockwise",)), key=lambda cell: cell.sides)
     rates = [cell.gbps("blockwise") for cell in cells]
     above = [rate > 1.05 * copy for rate in rates]
-    cache = e.figures("hardware/sheet")["l2_bytes"] / 2**20
-    fits = [cell.sides[0] <= cache for cell in cells]
+    cache = e.figures("hardware/sheet")["l2_bytes"]
+    fits = [cell.sides[0] * 1e6 <= cache for cell in cells]
     inside = [one for one, fit in zip(above, fits, strict=True) if fit]
     verdict = TRUE if all(above) else TRUE_IF if all(inside) and not above[-1] else FALSE
-    return Verdict(verdict, {"most": max(rates) / copy, "last": rates[-1] / copy, "cache": round(cache)})
+    size, rate = [(cell.sides[0], rate) for cell, rate, one in zip(cells, rates, above, strict=True) if one][-1]
+    figures = {"size": size, "over": rate / copy, "longest": cells[-1].sides[0], "last": rates[-1] / copy}
+    return Verdict(verdict, {"most": max(rates) / copy, "cache": round(cache / 2**20)} | figures)
 
 
 def graphs_165(e: Evidence) -> Verdict:

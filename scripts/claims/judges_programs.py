@@ -47,8 +47,9 @@ def programs_cannot_talk(e: Evidence) -> Verdict:
     """False where all programs that fit at once meet at a barrier in memory and none gives up."""
     kept, output = e.figures("hard/barrier"), e.output("hard/barrier")
     met = "right: True" in output and "gave up: 0" in output
-    barrier = kept["barrier_us"][max(kept["barrier_us"], key=int)]
-    return Verdict(FALSE if met else TRUE, {"fit": kept["fit"], "asked": kept["asked"], "stuck": kept["gave_up"], "us": barrier})
+    most = max(kept["barrier_us"], key=int)
+    figures = {"asked": kept["asked"], "stuck": kept["gave_up"], "timed": int(most), "us": kept["barrier_us"][most]}
+    return Verdict(FALSE if met else TRUE, {"fit": kept["fit"]} | figures)
 
 
 def reductions_take_several(e: Evidence) -> Verdict:
@@ -63,7 +64,11 @@ def coalescing_for_all(e: Evidence) -> Verdict:
     cells = {cell.sides[1]: cell.gbps("blockwise") for cell in e.cells("strided_copy", "memory/strides", having=("blockwise",))}
     part = {stride: rate / cells[1] for stride, rate in cells.items() if stride > 1}
     stride = max(part)
-    return Verdict(FALSE if min(part.values()) < 0.5 else TRUE, {"second": part[2], "stride": stride, "part": part[stride]})
+    counted = zip(sorted(cells), e.counted("memory/strides", "all")["each"], strict=True)
+    reads = {step: one["dram_read_bytes"] for step, one in counted}
+    whole = max(step for step, read in reads.items() if read > 0.95 * step * reads[1])
+    figures = {"second": part[2], "stride": stride, "part": part[stride], "whole": whole, "more": reads[stride] / reads[whole]}
+    return Verdict(FALSE if min(part.values()) < 0.5 else TRUE, figures)
 
 
 def unmasked_is_noticed(e: Evidence) -> Verdict:
@@ -151,19 +156,26 @@ def start_with_64(e: Evidence) -> Verdict:
 
 
 def larger_is_better(e: Evidence) -> Verdict:
-    """True where every larger block is at least as fast as the one before it, within 1 %; true if up to some size."""
+    """True where every larger block is faster than the one before it, by more than 1 %; true if small where it is so up to some
+    size."""
     times = sorted(add_by_block(e).items())
-    gains = [after <= 1.01 * before for (_, before), (_, after) in zip(times, times[1:], strict=False)]
-    last = times[gains.index(False)][0] if False in gains else times[-1][0]
+    gains = [after < before / 1.01 for (_, before), (_, after) in zip(times, times[1:], strict=False)]
+    first = times[gains.index(False)][0] if False in gains else times[-1][0]
+    best = min(time for _, time in times)
+    level = {block: time for block, time in times if block >= first and time <= 1.05 * best}
+    figures = {"first": first, "last": max(level, default=first), "apart": max(level.values(), default=best) / best - 1}
     verdict = TRUE if all(gains) else TRUE_IF if gains[0] else FALSE
-    return Verdict(verdict, {"last": last, "longest": times[-1][0], "slower": times[-1][1] / min(time for _, time in times)})
+    return Verdict(verdict, figures | {"longest": times[-1][0], "slower": times[-1][1] / best})
 
 
 def larger_moves_less(e: Evidence) -> Verdict:
     """True where the GPU counts fewer bytes for an addition the larger its block is, by more than 1 % in all."""
     each = e.counted("memory/block_sizes", "all")["each"]
     moved = [one["dram_read_bytes"] + one["dram_write_bytes"] for one in each]
-    return Verdict(TRUE if moved[0] / moved[-1] > 1.01 else FALSE, {"apart": max(moved) / min(moved) - 1, "blocks": len(moved)})
+    *others, longest = moved
+    figures = {"more": longest / min(others) - 1, "registers": each[-1]["registers"]}
+    figures |= {"apart": 100 * (max(others) / min(others) - 1), "blocks": len(others)}
+    return Verdict(TRUE if moved[0] / moved[-1] > 1.01 else FALSE, figures)
 
 
 def two_aranges(e: Evidence) -> Verdict:
@@ -185,5 +197,30 @@ def relaxed_doubles(e: Evidence) -> Verdict:
     cells = e.cells("contend", "reductions/benchmark_atomics", having=("relaxed", "ordered"))
     gains = {cell.sides[0]: cell.ratio("relaxed", "ordered") for cell in cells}
     holds = [gain > 1.5 for gain in gains.values()]
-    first = min((addresses for addresses, gain in gains.items() if gain > 1.5), default=0)
-    return Verdict(of_each(holds), spread(list(gains.values())) | shares(holds) | {"first": first, "one": gains[min(gains)]})
+    some = [addresses for addresses, gain in gains.items() if gain > 1.5]
+    figures = {"first": min(some, default=0), "last": max(some, default=0), "one": gains[min(gains)]}
+    figures |= {"longest": max(gains), "at_longest": gains[max(gains)]}
+    return Verdict(of_each(holds), spread(list(gains.values())) | shares(holds) | figures)
+
+
+def wide_offsets_slow(e: Evidence) -> Verdict:
+    """True where a copy of a matrix takes more than 3 % longer with offsets of 64 bits than with offsets of 32, at every recorded
+    size, true if at some."""
+    cells = e.cells("tile_copy", "grid_math/benchmark", having=("blockwise", "int32"))
+    longer = [cell.us["blockwise"] / cell.us["int32"] for cell in cells]
+    return Verdict(of_each([value > 1.03 for value in longer]), spread(longer) | {"cases": len(longer)})
+
+
+def bank_conflicts(e: Evidence) -> Verdict:
+    """True where no access to shared memory takes more passes over the banks than its bytes need, in the kernels of the lens as
+    they are compiled for a Hopper; true if nearly always will do where 95 % take no more."""
+    found = []
+    for name in e.names("lens"):
+        launches = [launch for launch in e.record("lens", name, "cpu")["launches"] if launch["target"] == "sm_90"]
+        found += [(name, access["taken"], access["needed"]) for launch in launches for access in launch.get("shared", [])]
+    free = [taken <= needed for _, taken, needed in found]
+    left = sorted({name for name, taken, needed in found if taken > needed})
+    verdict = TRUE if all(free) else TRUE_IF if sum(free) >= 0.95 * len(free) else FALSE
+    most = max((taken // needed for _, taken, needed in found if taken > needed), default=1)
+    figures = {"kernels": len({name for name, _, _ in found}), "names": " and ".join(f"`{name}`" for name in left), "most": most}
+    return Verdict(verdict, shares(free) | figures)

@@ -3,7 +3,7 @@
 import re
 
 from scripts.claims.evidence import Evidence, Record, Verdict
-from scripts.claims.verdicts import FALSE, TRUE, TRUE_IF, of_each, shares, spread
+from scripts.claims.verdicts import FALSE, TRUE, TRUE_IF, of_each, shares, size, spread
 
 TILE = ("block_m", "block_n", "block_k", "group_m")
 
@@ -66,17 +66,19 @@ def depth_fills_registers(e: Evidence) -> Verdict:
     shared = [after["shared"] > before["shared"] for before, after in found]
     part = sum(more) / len(more)
     verdict = TRUE if part >= 0.8 else TRUE_IF if part >= 0.5 else FALSE
-    return Verdict(verdict, shares(more) | {"shared": sum(shared)})
+    full = [before["registers"] == 255 for (before, _), one in zip(found, more, strict=True) if not one]
+    return Verdict(verdict, shares(more) | {"shared": sum(shared), "others": len(full), "full": sum(full)})
 
 
 def tuner_finds_fastest(e: Evidence) -> Verdict:
     """True where none of the winners of repeated searches is more than 2 % slower than the best configuration, each measured
     again in turns."""
-    rows = e.figures("autotune/repeat")["rows"]
+    size, rows = (e.figures("autotune/repeat")[key] for key in ("size", "rows"))
     winners = [row for row in rows if row["wins"]]
     regret = max(row["us"] for row in winners) / min(row["us"] for row in rows) - 1
     searches = sum(row["wins"] for row in rows)
-    return Verdict(TRUE if regret <= 0.02 else FALSE, {"regret": regret, "winners": len(winners), "searches": searches})
+    figures = {"regret": regret, "winners": len(winners), "searches": searches, "rows": len(rows), "size": size}
+    return Verdict(TRUE if regret <= 0.02 else FALSE, figures)
 
 
 def later_calls_are_free(e: Evidence) -> Verdict:
@@ -102,9 +104,44 @@ def no_guesswork(e: Evidence) -> Verdict:
 
 
 def constants_unroll(e: Evidence) -> Verdict:
-    """True where a loop over a constexpr is gone from Triton's own representation, false where it stands there as a loop."""
-    loops = e.numbers("block_model/compile_time", r"^TTGIR: loops (\d+), products (\d+)")
-    return Verdict(FALSE if loops[0][0] else TRUE, {"loops": loops[0][0], "unrolled": loops[1][0], "products": loops[1][1]})
+    """True where a loop over a constexpr is gone from Triton's own representation; true if LLVM's later stage counts where it is
+    gone from the PTX alone; false where it stands there too."""
+    found = e.numbers("block_model/compile_time", r"^TTGIR: loops (\d+), products (\d+); PTX: jumps (\d+), fma (\d+)")
+    (loops, _, jumps, fma), (unrolled, products, _, _) = found
+    figures = {"loops": loops, "unrolled": unrolled, "products": products, "jumps": jumps, "fma": fma}
+    return Verdict(TRUE if not loops else FALSE if jumps else TRUE_IF, figures)
+
+
+def static_range_is_faster(e: Evidence) -> Verdict:
+    """True where a short loop over a constant leaves fewer jumps in the PTX by `tl.static_range` than by `range`; false where
+    jumps and multiply-adds are the same, so that there is no time to gain."""
+    found = e.numbers("block_model/compile_time", r"^TTGIR: loops \d+, products \d+; PTX: jumps (\d+), fma (\d+)")
+    (jumps, fma), static = found
+    return Verdict(FALSE if [jumps, fma] == static else TRUE, {"jumps": jumps, "fma": fma})
+
+
+def first_call_is_slow(e: Evidence) -> Verdict:
+    """True where the first call of a kernel that nobody has compiled takes at least a hundred times as long as the second and as
+    the hundredth."""
+    calls, tuned = e.figures("profiling/first_call"), e.figures("autotune/cost")
+    first, second, hundredth = (1e3 * calls[f"{name}_ms"] for name in ("first", "second", "hundredth"))
+    figures = {"first": first, "second": second, "hundredth": hundredth}
+    figures |= {"tuned": 1e6 * tuned["first_seconds"], "configurations": tuned["configurations"]}
+    return Verdict(TRUE if first >= 100 * max(second, hundredth) else FALSE, figures)
+
+
+def another_version(e: Evidence) -> Verdict:
+    """True where the registers of a thread, the bytes spilled or the shared memory differ between recorded versions in every
+    launch of the library's kernels; true if in some."""
+    every = [launch for name in e.names("by_version") for launch in e.record("versions", name, "cpu")["launches"]]
+    fused = [{name: each for name, each in launch["by"].items() if "unfused" not in name} for launch in every]
+    change = {
+        key: [len({each.get(key) for each in by.values()}) > 1 for by in fused]
+        for key in ("registers", "spill_bytes", "shared_bytes")
+    }
+    any_of = [any(one) for one in zip(*change.values(), strict=True)]
+    figures = {"registers": sum(change["registers"]), "spills": sum(change["spill_bytes"]), "shared": sum(change["shared_bytes"])}
+    return Verdict(of_each(any_of), shares(any_of) | figures | {"versions": len({name for by in fused for name in by})})
 
 
 def occupancy_first(e: Evidence) -> Verdict:
@@ -132,7 +169,9 @@ def grouping_gains_nothing(e: Evidence) -> Verdict:
     """True where ordering the tiles in groups of eight gains less than 1 % at every recorded size, true if at some."""
     gains = grouping_gains(e)
     holds = [gain < 0.01 for gain in gains]
-    return Verdict(of_each(holds), spread(gains) | shares(holds))
+    rows, groups = (e.counted("tile_order/groups", name)["each"][0] for name in ("group_1", "group_8"))  # at 8,192
+    figures = {"reads": rows["dram_read_bytes"] / groups["dram_read_bytes"], "busy": rows["tensor_percent"] / 100}
+    return Verdict(of_each(holds), spread(gains) | shares(holds) | figures)
 
 
 def older_choice(e: Evidence) -> Verdict:
@@ -145,7 +184,8 @@ def older_choice(e: Evidence) -> Verdict:
         theirs = min(row["us"] for row in rows if all(row[key] == value for key, value in usual.items()))
         slower.append(theirs / min(row["us"] for row in rows))
     holds = [value <= 1.05 for value in slower]
-    return Verdict(of_each(holds), spread(slower) | shares(holds))
+    where = [size(shape) for shape, one in zip(e.figures("landscape/search")["shapes"], holds, strict=True) if one]
+    return Verdict(of_each(holds), spread(slower) | shares(holds) | {"where": " or ".join(where)})
 
 
 BOTH = ["cuda/add", "cuda/naive", "cuda/row_sum", "cuda/softmax", "cuda/tiled", "cuda/tensor_cores", "tools/bags", "tools/chain"]
@@ -169,14 +209,21 @@ WRITTEN |= {"tools/norm": "the gradients of a norm"}
 
 def effort_pays(e: Evidence) -> Verdict:
     """True where, for each operation that was written with several tools, every longer program is at least as fast as the
-    shorter ones, within 2 %; true if for some operations."""
-    monotone = {}
+    shorter ones, within 2 %; true if for some. An operation whose times scatter by more than a quarter is left out."""
+    monotone, left_out, apart = {}, 0, 0.0
     for name, words in WRITTEN.items():
         record = e.program(name)
         lines = record["figures"]["lines"]
-        times = {row["implementation"]: row["ms"][1] for row in record["measurements"] if row["timing"] == "call"}
+        called = [row for row in record["measurements"] if row["timing"] == "call"]
+        times = {row["implementation"]: row["ms"][1] for row in called}
+        if max(row["ms"][2] / row["ms"][0] for row in called) > 1.25:
+            left_out += 1
+            continue
         ordered = [times[tool] for tool in sorted(lines, key=lines.__getitem__) if tool in times]
         monotone[words] = all(after <= 1.02 * before for before, after in zip(ordered, ordered[1:], strict=False))
+        if monotone[words]:
+            apart = max(apart, abs(times["cuda"] / times["triton"] - 1))
     names = ", ".join(words for words, holds in monotone.items() if holds)
     holds = list(monotone.values())
-    return Verdict(of_each(holds), shares(holds) | {"names": names, "others": len(holds) - sum(holds)})
+    figures = {"names": names, "others": len(holds) - sum(holds), "left_out": left_out, "apart": 100 * apart}
+    return Verdict(of_each(holds), shares(holds) | figures)

@@ -22,7 +22,7 @@ def of_most(holds: Sequence[bool]) -> str:
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """The least, the middle and the most of some values, as sentences bind them."""
+    """The least, the median and the most of some values, as sentences bind them."""
     return {"least": min(values), "median": statistics.median(values), "most": max(values)}
 
 

@@ -43,6 +43,8 @@ def programs_said(claim: Claim) -> str:
         return ", ".join(f"[{name}](../programs/{name}.py)" for name in claim.programs)
     rooms = Counter(name.split("/")[0] for name in claim.programs)
     ways = {"errors": ("the error index", "../errors/index.md"), "gallery": ("the gallery", "../errors/gallery.md")}
+    ways |= {"lens": ("the kernels of the lens", "../lens/index.md")}
+    ways |= {"by_version": ("the library's kernels under each version", "../measurements/versions.md")}
     named = [f"{number} of [{ways[room][0]}]({ways[room][1]})" for room, number in rooms.items() if room in ways]
     return ", ".join([*named, *(f"[{name}](../programs/{name}.py)" for name in claim.programs if name.split("/")[0] not in ways)])
 
@@ -71,19 +73,23 @@ def sections(page: str, found: list[Claim]) -> str:
 
 
 def table_html(found: list[Claim]) -> str:
-    """Every claim with its verdict and its page."""
-    names = {page: page_data(page)["title"] for page in PAGES}
-    rows = [
-        f'<tr data-verdict="{claim.verdict}" data-page="{claim.page}"><td><a href="{claim.page}/#{claim.id}">'
-        f"{inline_html(claim.fields['title'])}</a></td>"
-        f'<td><span class="bw-verdict" data-verdict="{claim.verdict}">{first_capital(claim.verdict)}</span> '
-        f'{inline_html(claim.said("if"))}</td><td><a href="{claim.page}/">{html.escape(names[claim.page])}</a></td></tr>'
-        for claim in found
-    ]
-    head = "".join(f'<th scope="col">{name}</th>' for name in ("Claim", "Verdict", "Subject"))
+    """Every claim with its verdict, in a group for each page."""
+    groups = []
+    for page in PAGES:
+        title = f'<a href="{page}/">{html.escape(page_data(page)["title"])}</a>'
+        rows = [
+            f'<tr data-verdict="{claim.verdict}" data-page="{claim.page}"><td><a href="{claim.page}/#{claim.id}">'
+            f"{inline_html(claim.fields['title'])}</a></td>"
+            f'<td><span class="bw-verdict" data-verdict="{claim.verdict}">{first_capital(claim.verdict)}</span> '
+            f"{inline_html(claim.said('if'))}</td></tr>"
+            for claim in found
+            if claim.page == page
+        ]
+        groups.append(f'<tbody><tr><th scope="rowgroup">{title}</th><td></td></tr>{"".join(rows)}</tbody>')
+    head = "".join(f'<th scope="col">{name}</th>' for name in ("Claim", "Verdict"))
     return (
         '<div class="bw-claims"><claims-table><div class="scroll" tabindex="0" role="region" aria-label="Every claim">'
-        f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div></claims-table></div>\n"
+        f"<table><thead><tr>{head}</tr></thead>{''.join(groups)}</table></div></claims-table></div>\n"
     )
 
 

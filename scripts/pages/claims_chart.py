@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scripts.claims.evidence import Evidence, NotMeasured
-from scripts.claims.judges_libraries import OURS, PEAK_TFLOPS, TEXTBOOK, products
+from scripts.claims.judges_libraries import BY_GLUON, OURS, PEAK_TFLOPS, TEXTBOOK, in_triton, products
 from scripts.claims.verdicts import size
 from scripts.provenance import records
 
 Row = list[Any]
-MARKS = {"chosen": "kernel chosen for the shape, of cuBLAS", "one": "one kernel of pointers, of cuBLAS", "peak": "of the peak"}
+MARKS = {
+    "chosen": "kernel chosen for the shape, of cuBLAS", "alone": "in Triton alone, where that kernel is in Gluon",
+    "one": "one kernel of pointers, of cuBLAS", "peak": "of the peak",
+}  # fmt: skip
 COLORS = ("var(--bw-ours)", "var(--bw-peer-1)", "var(--bw-peer-3)", "var(--bw-peer-4)")
 COLUMNS = ["GPU", "shape", "dtype", "kernel", "of cuBLAS", "of the data sheet's peak"]
 
@@ -47,11 +50,13 @@ def rows_of(evidence: Evidence) -> list[Row]:
         for name in (TEXTBOOK, "whole")
         for cell in evidence.cells("matmul_ladder", "matmul_ladder/benchmark", having=(name, "eager"))
     }
-    found = []
+    found, alone = [], in_triton(evidence)
     for cell in sorted(products(evidence), key=lambda cell: (cell.flops or 0, cell.shape, cell.dtype)):
         square = len(set(cell.sides)) == 1 and gpu.startswith(("NVIDIA H100", "NVIDIA H200"))
         part = cell.tflops(OURS) / PEAK_TFLOPS if square else None
         found.append([gpu, cell.shape, cell.dtype, "chosen", round(cell.ratio(OURS, "eager"), 4), part and round(part, 4)])
+        if cell.shape in BY_GLUON and (cell.shape, cell.dtype) in alone:
+            found.append([gpu, cell.shape, cell.dtype, "alone", round(alone[cell.shape, cell.dtype], 4), None])
         if (cell.shape, cell.dtype) in one:
             other = one[cell.shape, cell.dtype]
             name = TEXTBOOK if TEXTBOOK in other.us else "whole"
@@ -86,7 +91,9 @@ def text(x: float, y: float, words: str, *, anchor: str = "start", color: str = 
 
 
 def mark(kind: str, x: float, y: float, color: str) -> str:
-    """A disc for the kernel that was chosen, a ring for the one kernel, a lozenge for the share of the peak."""
+    """A disc for the kernel chosen, a square for Triton alone, a ring for the one kernel, a diamond for the peak's share."""
+    if kind == "alone":
+        return f'<path d="M{x - 3.2:.1f} {y - 3.2:g}h6.4v6.4h-6.4z" fill="{color}" stroke="{color}" stroke-width="1.3"/>'
     if kind == "peak":
         return f'<path d="M{x:.1f} {y - 4:g}l4 4l-4 4l-4 -4z" fill="none" stroke="{color}" stroke-width="1.3"/>'
     fill = color if kind == "chosen" else "var(--bw-paper)"

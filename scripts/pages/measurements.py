@@ -51,6 +51,23 @@ PAGES: dict[str, list[str]] = {
 }  # fmt: skip
 DIRECTIONS = {"fwd": "forward", "bwd": "backward", "fwdbwd": "forward and backward"}
 TIMINGS = {"call": "as called", "graph": "replayed"}
+# Other names of what is ours, how the operation is told apart, and who is its peer: one that was given the same, in the same way.
+ROWS = ("eager", "compile", "compile_max")
+WAYS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "blockwise": ("", (*PEERS, "library")),
+    "blockwise_nn": ("rows by rows", ROWS),
+    "blockwise_nt": ("rows by columns", ("eager_nt",)),
+    "blockwise_tensor": ("a scale a tensor", ("scaled_mm_tensor_fast", "scaled_mm_tensor_slow")),
+    "blockwise_row": ("a scale a row", ("scaled_mm_row_fast", "scaled_mm_row_slow")),
+    "blockwise_same": ("the same bits", ("eager_same",)),
+    "blockwise_whole": ("with a whole table", (*ROWS, "liger")),
+    "fused": ("fused", (*ROWS, "cublas", "addmm")),
+}
+TOLD = {
+    "blockwise": "ours", "eager_nt": "eager", "cublas": "cuBLAS's own epilogue", "addmm": "torch.addmm",
+    "scaled_mm_tensor_fast": "cuBLAS, fast sums", "scaled_mm_tensor_slow": "cuBLAS, slow sums",
+    "scaled_mm_row_fast": "cuBLAS, fast sums", "scaled_mm_row_slow": "cuBLAS, slow sums",
+}  # fmt: skip
 
 Row = dict[str, Any]
 Cases = dict[tuple[str, str, str], dict[str, dict[str, float]]]
@@ -83,13 +100,14 @@ def lost(measured: list[Row], ops: list[str]) -> list[list[Any]]:
     for op in ops:
         for (direction, shape, dtype), case in cases(measured, op).items():
             for timing, times in case.items():
-                peers = {name: us for name, us in times.items() if name in PEERS or name == "library"}
-                if "blockwise" in times and peers:
-                    best = min(peers, key=lambda name: peers[name])
-                    ratio = peers[best] / times["blockwise"]
-                    if ratio < 1 - LEVEL:
-                        known = [op, DIRECTIONS[direction], shape, dtype, TIMINGS[timing]]
-                        found.append([*known, times["blockwise"], peers[best], told(best), f"{ratio:.2f}"])
+                for ours, (way, rivals) in WAYS.items():
+                    peers = {name: times[name] for name in rivals if name in times}
+                    if ours in times and peers:
+                        best = min(peers, key=lambda name: peers[name])
+                        ratio = peers[best] / times[ours]
+                        if ratio < 1 - LEVEL:
+                            known = [f"{op}, {way}" if way else op, DIRECTIONS[direction], shape, dtype, TIMINGS[timing]]
+                            found.append([*known, times[ours], peers[best], TOLD.get(best, told(best)), f"{ratio:.2f}"])
     head = ["operation", "direction", "shape", "dtype", "timing", "ours, µs", "best peer, µs", "the peer", "ratio"]
     return [head, *sorted(found, key=lambda line: line[-1])]
 

@@ -38,3 +38,23 @@ def test_losses_are_listed_worst_first_and_what_is_level_is_none():
         ("16x8", "replayed", "library", "0.40"),
         ("8x8", "as called", "eager", "0.50"),
     ]
+
+
+def test_ours_loses_under_every_name_and_only_to_who_was_given_the_same():
+    rows = [row("blockwise_nn", 2.0), row("blockwise_nt", 1.0), row("eager", 1.0), row("eager_nt", 0.8)]
+    rows += [row("fused", 5.0, shape="16x8"), row("cublas", 4.0, shape="16x8"), row("separate", 1.0, shape="16x8")]
+    _, *lines = measurements.lost(rows, ["add"])
+    assert [(line[0], line[5], line[7], line[8]) for line in lines] == [
+        ("add, rows by rows", 2.0, "eager", "0.50"),
+        ("add, rows by columns", 1.0, "eager", "0.80"),
+        ("add, fused", 5.0, "cuBLAS's own epilogue", "0.80"),
+    ]
+
+
+def test_every_name_of_ours_is_known():
+    names = {
+        entry["implementation"]
+        for _, record in records.all_records(primary_machine())
+        for entry in record.get("measurements") or []
+    }
+    assert {name for name in names if name.startswith("blockwise") or name == "fused"} == set(measurements.WAYS)
