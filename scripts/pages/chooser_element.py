@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from scripts.pages.formats import us
+from scripts.pages.peers import LEVEL
 
 Record = dict[str, Any]
 NEAR = 0.9  # of the best speed: what counts as coming near it
@@ -26,13 +27,25 @@ def cells(row: Record) -> list[str]:
 HEADS = ("Tool", "Lines", "Build", "Time", "Speed of the best", "What it cannot do")
 
 
+def blurred(rows: list[Record]) -> list[str]:
+    """The tools that the least median does not rank: it is not level with theirs, and yet its times and theirs overlap."""
+    measured = {row["name"]: row["ms"] for row in rows if row["ms"]}
+    _, least, latest = min(measured.values(), key=lambda ms: ms[1])
+    return [name for name, (early, middle, _) in measured.items() if middle > (1 + LEVEL) * least and early <= latest]
+
+
+def leads(pattern: Record, row: Record) -> bool:
+    """Whether a tool is marked as the fastest."""
+    return row["speed"] == 1 and not blurred(pattern["tools"])
+
+
 def table_html(pattern: Record, root: str) -> str:
     """One pattern's tools as a table, whose caption leads to the chapter and to the program behind the figures."""
     head = "".join(f'<th scope="col">{name}</th>' for name in HEADS)
     body = []
     for row in pattern["tools"]:
         told = "".join(f"<td>{escape(cell)}</td>" for cell in [*cells(row), row["cannot"]])
-        winner = ' class="winner"' if row["speed"] == 1 else ""
+        winner = ' class="winner"' if leads(pattern, row) else ""
         body.append(f'<tr data-tool="{row["tool"]}"{winner}><th scope="row">{row["name"]}</th>{told}</tr>')
     links = [(pattern["chapter"], "its chapter"), (pattern["program"], "its program")]
     shown = ", ".join(f'<a href="{root}{address}">{words}</a>' for address, words in links)
@@ -55,7 +68,7 @@ def bars_html(pattern: Record) -> str:
         if row["ms"] is None:
             items.append(f'<li data-tool="{row["tool"]}">{name}<span class="time none">not measured</span></li>')
             continue
-        best = " best" if row["speed"] == 1 else ""
+        best = " best" if leads(pattern, row) else ""
         bar = f'<span class="bar" style="--part:{row["ms"][1] / slowest:.4f}"></span>'
         time = f'<span class="time">{us(row["ms"][1] * 1e3)}</span>'
         items.append(f'<li data-tool="{row["tool"]}" class="measured{best}">{name}<span class="track">{bar}{time}</span></li>')
@@ -66,14 +79,21 @@ def count(lines: int) -> str:
     return "one line" if lines == 1 else f"{lines} lines"
 
 
+def listed(names: list[str]) -> str:
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
+
+
 def words_html(pattern: Record) -> str:
-    """The fastest tool, the shortest that comes near it, and what is missing."""
+    """The fastest tool, if the times tell, the shortest that comes near it, and what is missing."""
     measured, head = drawn(pattern), f"<b>{pattern['name']}</b>, {pattern['case']}."
     missing = [row["name"] for row in pattern["tools"] if row["ms"] is None]
     left = f" Not measured: {', '.join(missing)}." if missing else ""
     if not measured:
         return head + left
     best = max(measured, key=lambda row: row["speed"])
+    if unsure := blurred(measured):
+        least = f" The least median is that of {best['name']}, {us(best['ms'][1] * 1e3)} with {count(best['lines'])}"
+        return f"{head}{least}. Its times overlap with those of {listed(unsure)}, so this ranks none of them.{left}"
     near = next(row for row in measured if row["speed"] >= NEAR)
     first = f" The fastest is {best['name']}, {us(best['ms'][1] * 1e3)} with {count(best['lines'])}"
     if near is best:

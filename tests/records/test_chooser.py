@@ -108,6 +108,24 @@ def test_a_library_call_that_no_other_comes_near_is_said_to_be_the_shortest():
     assert "Nothing shorter reaches 90% of its speed" in words
 
 
+def test_where_times_overlap_nobody_is_ranked():
+    rows = [
+        {"name": "Library call", "tool": "eager", "lines": 2, "speed": 0.8, "ms": [1.2, 1.25, 1.3]},
+        {"name": "Compiler", "tool": "compile", "lines": 3, "speed": 0.5, "ms": [1.9, 2, 2.1]},
+        {"name": "Triton", "tool": "triton", "lines": 30, "speed": 0.9, "ms": [0.9, 1.1, 1.4]},
+        {"name": "CUDA C++", "tool": "cuda", "lines": 90, "speed": 1.0, "ms": [0.8, 1, 1.2]},
+    ]
+    pattern = {"name": "A", "case": "b", "tools": rows}
+    words = chooser_element.words_html(pattern)
+    assert "The least median is that of CUDA C++" in words
+    assert "overlap with those of Library call and Triton, so this ranks none of them." in words
+    assert "best" not in chooser_element.bars_html(pattern)
+    narrow = [row | {"ms": [row["ms"][1]] * 3} for row in rows]
+    assert "The fastest is CUDA C++" in chooser_element.words_html(pattern | {"tools": narrow})
+    level = [row | {"ms": [0.9, 1.01, 1.2]} if row["name"] == "Triton" else row | {"ms": [row["ms"][1]] * 3} for row in rows]
+    assert "The fastest is CUDA C++" in chooser_element.words_html(pattern | {"tools": level})
+
+
 def test_every_figure_leads_to_a_program_and_a_heading():
     for pattern in chooser.PATTERNS.values():
         assert pattern["program"] in snippet_names()
