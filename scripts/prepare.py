@@ -318,8 +318,10 @@ def write_compatibility() -> None:
             newest = max((record["environment"] for record in baked), key=lambda environment: environment["measured_at"])
             stale = sum(not sources.is_fresh(record, code) for record in baked)
             state = f"{stale} older than their code: renew with python scripts/bake.py on it" if stale else "all of this code"
-            versions = [newest[key] for key in ("gpu", "driver", "triton", "torch")]
-            rows.append([*versions, newest["measured_at"][:10], len(baked), state])
+            together = re.search(r"-x(\d+)$", machine)
+            gpu = f"{together[1]} × {newest['gpu']}" if together else newest["gpu"]
+            versions = [newest[key] for key in ("driver", "triton", "torch")]
+            rows.append([gpu, *versions, newest["measured_at"][:10], len(baked), state])
     write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
     rows = [["of the library", "script", "memory, GiB", "why this one"]]
     rows += [[", ".join(part.operations), part.program, part.gib, part.why] for part in core.PARTS]
