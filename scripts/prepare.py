@@ -274,22 +274,25 @@ def cell_text(cell: Any) -> str:
 
 
 def write_checked() -> None:
-    """The line at a chapter's end that says with what it was checked."""
+    """The line at a chapter's end that says with what it was checked; of pages about several GPUs it is another one."""
     newest: dict[str, dict[str, Any]] = {}
     for machine in machines():
         ran = [record["environment"] for record in records_of(machine) if record["kind"] == "program"]
         if ran:
             newest[machine] = max(ran, key=lambda environment: environment["measured_at"])
-    lines = []
-    if gpu := newest.get(primary_machine()):
-        versions = f"Triton {gpu['triton']}, torch {gpu['torch']} and Python {gpu['python']}"
-        ran_on = f"{gpu['gpu']} with {versions} ({gpu['measured_at'][:10]})"
-        but = "those that the interpreter runs anywhere, and those of which it says that they wait"
-        lines.append(f"The programs of this page ran on an {ran_on}, but for {but}.")
+    of_cpu = ""
     if cpu := newest.get("cpu"):
         versions = f"Triton {cpu['triton']} and torch {cpu['torch']} ({cpu['measured_at'][:10]})"
-        lines.append(f"Those that need no GPU also ran on a CPU, under the interpreter of {versions}.")
-    write_text(DOCS / "generated" / "checked.html", f'<p class="checked">{" ".join(lines)}</p>\n')
+        of_cpu = f" Those that need no GPU also ran on a CPU, under the interpreter of {versions}."
+    several = several_machine()
+    for name, machine, count in (("checked", primary_machine(), "an"), ("checked_several", several, several.rpartition("-x")[2])):
+        line = ""
+        if gpu := newest.get(machine):
+            versions = f"Triton {gpu['triton']}, torch {gpu['torch']} and Python {gpu['python']}"
+            ran_on = f"{count} {gpu['gpu']} with {versions} ({gpu['measured_at'][:10]})"
+            but = "those that the interpreter runs anywhere, and those of which it says that they wait"
+            line = f"The programs of this page ran on {ran_on}, but for {but}."
+        write_text(DOCS / "generated" / f"{name}.html", f'<p class="checked">{line}{of_cpu}</p>\n')
 
 
 def write_compatibility() -> None:
@@ -315,8 +318,10 @@ def write_compatibility() -> None:
             newest = max((record["environment"] for record in baked), key=lambda environment: environment["measured_at"])
             stale = sum(not sources.is_fresh(record, code) for record in baked)
             state = f"{stale} older than their code: renew with python scripts/bake.py on it" if stale else "all of this code"
-            versions = [newest[key] for key in ("gpu", "driver", "triton", "torch")]
-            rows.append([*versions, newest["measured_at"][:10], len(baked), state])
+            together = re.search(r"-x(\d+)$", machine)
+            gpu = f"{together[1]} × {newest['gpu']}" if together else newest["gpu"]
+            versions = [newest[key] for key in ("driver", "triton", "torch")]
+            rows.append([gpu, *versions, newest["measured_at"][:10], len(baked), state])
     write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
     rows = [["of the library", "script", "memory, GiB", "why this one"]]
     rows += [[", ".join(part.operations), part.program, part.gib, part.why] for part in core.PARTS]

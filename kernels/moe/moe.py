@@ -150,7 +150,8 @@ def moe(
 
     Bytes:
         For e bytes a number, up to 3e·experts·hidden·width read of the weights, those of the chosen experts alone; for each of
-        the tokens·k pairs e(2·width + hidden) read and as much written, beside the logits.
+        the tokens·k pairs e(2·width + hidden) read and e(width + hidden) written, and for each token e·width written, beside
+        the logits. With k = 1 nothing is added up: e·width less is read and written.
 
     Flops:
         6·tokens·k·width·hidden.

@@ -6,6 +6,7 @@ stand between `[write]`, which says what to write, and `[/write]`. The skeleton 
 
 import html
 import json
+import os
 import re
 import zipfile
 from pathlib import Path
@@ -19,6 +20,7 @@ PARTS = ROOT / "snippets" / "capstone"
 AROUND = ROOT / "scripts" / "pages" / "templates" / "capstone"
 ON_CPU = ROOT / "tests" / "snippets"  # where the site's own tests run CUDA C++
 NAME = "gpu-programming"
+FINISHED = f"{NAME}-finished"
 FOLDERS = {
     "hardware-survey": ["survey"],
     "cuda-kernels": ["cuda_build", "add", "reduce", "matmul_naive", "matmul_tiled"],
@@ -91,6 +93,8 @@ def tree(finished: bool, figures: dict[str, Any]) -> dict[str, str]:
     found["LICENSE"] = (ROOT / "LICENSE").read_text(encoding="utf-8")
     if finished:
         found["KERNEL_LOG.md"] = log(figures)
+    if site := os.environ.get("SITE_URL"):  # without it the site has no address that others reach
+        found["README.md"] += f"\nThe site: <{site.rstrip('/')}/capstone/>\n"
     return found
 
 
@@ -114,19 +118,20 @@ def title(page: str) -> str:
     return found[1] if found else page
 
 
-def archive(path: Path, files: dict[str, str]) -> None:
-    """The same files make the same bytes."""
+def archive(path: Path, files: dict[str, str], folder: str = NAME) -> None:
+    """The files in one folder. The same files make the same bytes."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w") as packed:
         for name, text in sorted(files.items()):
-            entry = zipfile.ZipInfo(f"{NAME}/{name}", DATE)
+            entry = zipfile.ZipInfo(f"{folder}/{name}", DATE)
             entry.compress_type, entry.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
             packed.writestr(entry, text.encode("utf-8"))
 
 
 def write(docs: Path, figures: dict[str, Any]) -> None:
-    for name, finished in (("skeleton", False), ("finished", True)):
-        archive(docs / "data" / "capstone" / f"{NAME}-{name}.zip", tree(finished, figures))
+    data = docs / "data" / "capstone"
+    archive(data / f"{NAME}-skeleton.zip", tree(False, figures))
+    archive(data / f"{FINISHED}.zip", tree(True, figures), FINISHED)  # in the other folder it would replace the learner's work
     shown = docs / "generated" / "capstone"
     shown.mkdir(parents=True, exist_ok=True)
     (shown / "words.md").write_text(words(), encoding="utf-8")

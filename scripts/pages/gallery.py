@@ -138,6 +138,13 @@ def printed(name: str) -> list[str]:
     return ["It asks for a GPU, and has not run on one yet."]
 
 
+def goes_wrong(name: str) -> bool:
+    """Whether the wrong kernel, run on the GPU, showed it: a result that differs, or an error."""
+    path = records.record_path(primary_machine(), "program", f"gallery/{name}")
+    lines = records.read(path)["output"] if path.exists() else []
+    return any(line.startswith("wrong,") and not line.endswith("agrees with PyTorch") for line in lines)
+
+
 def mend(name: str) -> str:
     """The lines in which the mended kernel differs, between their neighbors."""
     text = snippet_path(name=f"gallery/{name}").read_text(encoding="utf-8")
@@ -185,9 +192,10 @@ def counts() -> dict[str, Any]:
         tools[tool] = {"asked": len(asked), "notices": len(loud), "alarms": sum(bool(each.alarm) for each in those)}
         tools[tool]["said"] = f"notices {len(loud)} of {len(asked)}" if asked else "not asked yet"
     steps = first(every)
-    left = len(every) - sum(step["adds"] for step in steps)
+    left = [name for name, found in every.items() if not any(each.verdict in LOUD for each in found.values())]
+    seen = sum(goes_wrong(name) for name in left)
     open_tools = [TOOLS[tool] for tool in TOOLS if any(found[tool].verdict == "" for found in every.values())]
-    return {"kernels": len(every), "tools": tools, "steps": steps, "left": left, "open": open_tools}
+    return {"kernels": len(every), "tools": tools, "steps": steps, "left": len(left), "seen": seen, "open": open_tools}
 
 
 def first(every: dict[str, dict[str, Cell]]) -> list[dict[str, Any]]:

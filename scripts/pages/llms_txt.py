@@ -33,6 +33,8 @@ TABLE = re.compile(r"<table data-search-exclude.*?</table>", re.DOTALL)
 def preprocess(soup: Any, _: str) -> None:
     for code in soup.select("pre > code"):
         code.string = code.get_text()
+    for line_end in soup.select("td br"):  # which would become a space
+        line_end.replace_with("; ")
     for table in soup.select("figure.chart table"):
         if len(table.find_all("tr")) > LONGEST:
             table.replace_with(LEFT_OUT)

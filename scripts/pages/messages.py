@@ -171,13 +171,14 @@ def is_loud(texts: list[str]) -> bool:
 
 def counts() -> dict[str, int]:
     """How good the messages are, counted over the programs of the index: for the sentences that judge them."""
-    found = dict.fromkeys(("programs", "compiler", "interpreter", "line", "changed"), 0)
+    found = dict.fromkeys(("programs", "compiler", "interpreter", "caret", "line", "changed"), 0)
     for said in (entry.said for here in entries().values() for entry in here if entry.said):
         oldest, *_, newest = said["compiler"]
         now, before = (said["compiler"][version] for version in (newest, oldest))
         found["programs"] += 1
         found["compiler"] += is_loud(now)
         found["interpreter"] += is_loud(said["interpreter"][newest])
+        found["caret"] += any(re.search(r"^ *\^$", text, re.MULTILINE) for text in now)
         found["line"] += any(re.search(r"# the mistake\n *\^", text) for text in now)
         found["changed"] += [last_line(text) for text in now] != [last_line(text) for text in before]
     return found

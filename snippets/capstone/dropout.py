@@ -18,12 +18,12 @@ from snippets.capstone.tuning import tuned
 def capstone_dropout_kernel(x_ptr, y_ptr, n, p, seed, BLOCK: tl.constexpr):
     offsets = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)  # [BLOCK]
     mask = offsets < n
-    # [write] draw a number in [0, 1) for every element, keep those above p divided by 1 - p, and store zeros for the others
+    # [write] draw a number in [0, 1) for every element; where it is not below p, store x / (1 - p), and elsewhere zero
     x = tl.load(x_ptr + offsets, mask=mask).to(tl.float32)
     fours = tl.program_id(0).to(tl.int64) * (BLOCK // 4) + tl.arange(0, BLOCK // 4)  # four numbers come of each draw
     a, b, c, d = tl.rand4x(seed, fours)
     drawn = tl.reshape(tl.join(tl.join(a, b), tl.join(c, d)), [BLOCK])
-    kept = drawn > p
+    kept = drawn >= p
     tl.store(y_ptr + offsets, tl.where(kept, x / (1 - p), 0.0), mask=mask)
     # [/write]
 # --8<-- [end:kernels]

@@ -19,7 +19,7 @@ def capstone_layer_norm_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, mean_ptr, rst
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns
-    # [write] the mean; the mean square of what differs from it, masked lanes empty; 1 / its root; then scale, shift, store
+    # [write] the mean; the mean square of what differs from it, masked lanes empty; 1 / its root; store both; scale, shift, store
     x = tl.load(x_ptr + row * n_columns + columns, mask=mask, other=0.0).to(tl.float32)
     mean = tl.sum(x, axis=0) / n_columns
     centered = tl.where(mask, x - mean, 0.0)
@@ -36,13 +36,13 @@ def capstone_layer_norm_kernel(x_ptr, weight_ptr, bias_ptr, y_ptr, mean_ptr, rst
 def capstone_layer_norm_backward_kernel(
     dy_ptr, x_ptr, weight_ptr, mean_ptr, rstd_ptr, dx_ptr, parts_ptr, n_rows, n_columns, BLOCK: tl.constexpr
 ):
-    # This program has every so many rows. It adds up its parts of the weight's and the bias's gradients.
+    # This program has every num_programs-th row. It adds up its parts of the weight's and the bias's gradients.
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns
     weight = tl.load(weight_ptr + columns, mask=mask, other=0.0).to(tl.float32)
     dweight, dbias = tl.zeros((BLOCK,), tl.float32), tl.zeros((BLOCK,), tl.float32)
     for row in range(tl.program_id(0).to(tl.int64), n_rows, tl.num_programs(0)):
-        # [write] g = dy * weight; store (g - its mean - normal * the mean of g * normal) * rstd; add to dweight and dbias
+        # [write] normal, g = dy * weight; store (g - its mean - normal * the mean of g * normal) * rstd; add to dweight and dbias
         at = row * n_columns + columns
         dy = tl.load(dy_ptr + at, mask=mask, other=0.0).to(tl.float32)
         x = tl.load(x_ptr + at, mask=mask, other=0.0).to(tl.float32)

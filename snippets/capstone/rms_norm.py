@@ -32,7 +32,7 @@ def capstone_rms_norm_kernel(x_ptr, weight_ptr, y_ptr, rstd_ptr, n_columns, eps,
 def capstone_rms_norm_backward_kernel(
     dy_ptr, x_ptr, weight_ptr, rstd_ptr, dx_ptr, parts_ptr, n_rows, n_columns, BLOCK: tl.constexpr
 ):
-    # This program has every so many rows, and adds up its part of the weight's gradient.
+    # This program has every num_programs-th row, and adds up its part of the weight's gradient.
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns
     weight = tl.load(weight_ptr + columns, mask=mask, other=0.0).to(tl.float32)

@@ -27,6 +27,7 @@ using cudaStream_t = void*;
 constexpr int cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorLaunchFailure = 719;
 constexpr int cudaFuncAttributeMaxDynamicSharedMemorySize = 8;
 constexpr int SHARED_LIMIT = 232448;  // bytes a block may have, sm_90
+constexpr int warpSize = 32;
 
 struct __nv_bfloat16 {
   uint16_t bits;
@@ -50,6 +51,8 @@ inline __nv_bfloat162 __floats2bfloat162_rn(float x, float y) { return {{narrow(
 inline int min(int a, int b) { return a < b ? a : b; }
 
 alignas(128) __nv_bfloat16 slices[SHARED_LIMIT / 2];
+// The ends of the section in which cuda_threads.h puts static shared memory, where there is some.
+extern "C" char __start_shared[] __attribute__((weak)), __stop_shared[] __attribute__((weak));
 inline size_t __cvta_generic_to_shared(const void* place) {
   return size_t(static_cast<const char*>(place) - reinterpret_cast<const char*>(slices));
 }
@@ -142,6 +145,7 @@ inline void run_block(int number) {
   const size_t count = threads.size();
   blockIdx.x = number;
   std::memset(slices, 0xff, sizeof slices);  // NaN
+  if (__start_shared) std::memset(__start_shared, 0xff, __stop_shared - __start_shared);
   for (Thread& thread : threads) {
     thread.ended = false;
     thread.open.clear();

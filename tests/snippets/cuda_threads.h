@@ -1,10 +1,10 @@
-// What the plain CUDA C++ of the chapters needs beyond cuda_emulator.h: static shared memory, vectors, shuffles, and the
-// copies of cuda_pipeline.h, which arrive as late as they may and leave NaN until then.
+// What the plain CUDA C++ of the chapters needs beyond cuda_emulator.h: static shared memory, which is NaN as a block begins,
+// vectors, shuffles, and the copies of cuda_pipeline.h, which arrive as late as they may and leave NaN until then.
 #pragma once
 #include "cuda_emulator.h"
 
 #undef __shared__
-#define __shared__ static
+#define __shared__ __attribute__((section("shared"))) static
 
 struct alignas(16) float4 {
   float x, y, z, w;

@@ -12,7 +12,15 @@ if not torch.cuda.is_available():
 for folder in ("hardware-survey", "cuda-kernels", "triton-kernels"):
     sys.path.insert(0, str(Path(__file__).parent / folder))
 
-from cuda_build import NEEDS, where
+from cuda_build import NEEDS, WITH_GCC, where
+
+WITH_GCC += ["-fsanitize=bounds", "-fsanitize-undefined-trap-on-error"]  # an index outside of an array ends the run
+
+
+@pytest.fixture(autouse=True)
+def same_numbers():
+    """Every test draws the same numbers in every run."""
+    torch.manual_seed(0)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ import survey
 
 
 def test_a_copy_reads_and_writes_and_a_product_adds_and_multiplies(monkeypatch):
-    monkeypatch.setattr(survey, "seconds", lambda call, device: call() is None or 0.5)
+    monkeypatch.setattr(survey, "seconds", lambda call, device, rounds=20: (call(), 0.5)[1])
     assert survey.reached("cpu", elements=1024, side=32) == (2 * 4 * 1024 / 0.5, 2 * 32**3 / 0.5)
 
 

@@ -1,5 +1,7 @@
 """Part 3: the sum of a vector, with the same bits every time."""
 
+import math
+
 import pytest
 import torch
 from reduce import total
@@ -11,7 +13,8 @@ def test_any_grid_adds_up_any_length(cpp, n, blocks):
     x = torch.cat((torch.randn(n), torch.full((300,), torch.nan))).to(cpp)[:n]  # what lies behind is not to be read
     found, right = total(x, blocks).item(), x.double().sum().item()
     error, bound = abs(found - right), 1e-5 * n**0.5 * max(1, x.abs().max().item())
-    assert error < bound, f"n={n}, blocks={blocks}: sum {found}, PyTorch's {right}"
+    unset = "; NaN stands behind the vector, in sums that no block has stored, and with g++ in new shared memory"
+    assert error < bound, f"n={n}, blocks={blocks}: sum {found}, PyTorch's {right}{unset if math.isnan(found) else ''}"
 
 
 def test_every_element_counts_once(cpp):

@@ -26,6 +26,16 @@ def test_the_gradient_is_pytorch_s(device):
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
 
 
+def test_the_gradient_of_half_precision_is_computed_in_float32(device):
+    """These gradients lie far from zero, and float16 would lose what is left of dy - sum(dy * y)."""
+    x = torch.randn(4, 300, device=device).half().requires_grad_()
+    y, dy = softmax(x), (1000 + torch.randn(4, 300, device=device)).half()
+    (found,) = torch.autograd.grad(y, x, dy)
+    kept, given = y.detach().double(), dy.double()
+    expected = (kept * (given - (given * kept).sum(dim=-1, keepdim=True))).half()
+    torch.testing.assert_close(found, expected, rtol=1e-2, atol=1e-4)
+
+
 @pytest.mark.filterwarnings("ignore:Input #0 requires gradient")
 def test_gradcheck(device):
     """The kernel knows float32 alone, so the steps are large and the tolerance is wide."""

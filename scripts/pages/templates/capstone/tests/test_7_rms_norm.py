@@ -26,6 +26,13 @@ def test_half_precision_is_computed_in_float32(device):
     torch.testing.assert_close(found, expected, rtol=1e-2, atol=1e-2)
 
 
+def test_rows_of_small_numbers(device):
+    """Their mean square is about as large as eps, or zero."""
+    x, weight = torch.randn(4, 1000, device=device) * 1e-3, torch.randn(1000, device=device)
+    x[0] = 0
+    torch.testing.assert_close(rms_norm(x, weight), F.rms_norm(x, (1000,), weight, 1e-6), rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.parametrize("columns", [1024, 4096, 8192])
 def test_benchmark(gpu, faster, columns):
     x, weight = torch.randn(2**26 // columns, columns, device="cuda").bfloat16(), torch.randn(columns, device="cuda").bfloat16()

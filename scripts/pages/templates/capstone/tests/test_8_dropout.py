@@ -27,6 +27,13 @@ def test_a_seed_drops_the_same_elements_and_another_one_others(device):
     assert not torch.equal(dropout(x, 0.5, seed=1), dropout(x, 0.5, seed=2))
 
 
+def test_no_element_follows_another_one(device):
+    kept = dropout(torch.ones(20_000, device=device), 0.5, seed=7) != 0
+    for step in (1, 2, 3, 4, 512, 1024, 2048, 4096):  # within a draw of four, and from program to program
+        alike = (kept[step:] == kept[:-step]).float().mean().item()
+        assert abs(alike - 0.5) < 0.03, f"elements {step} apart: {alike:.0%} share their fate, where chance gives 50%"
+
+
 @pytest.mark.parametrize("n", [2**25, 2**26])
 def test_benchmark(gpu, faster, n):
     x = torch.randn(n, device="cuda").bfloat16()
