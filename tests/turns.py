@@ -8,6 +8,7 @@ import functools
 import os
 import subprocess
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 from tests.docs.pages import ROOT
@@ -35,6 +36,11 @@ def number() -> int | None:
 
 def changed_lately(*files: str) -> bool:
     return number() is None or not changed().isdisjoint(files)
+
+
+def taken(parts: int, *sources: str) -> Callable[[Callable[..., None]], Callable[..., None] | None]:
+    """A decorator: the test is there if a file that it is about changed lately, else in one of `parts` runs."""
+    return lambda test: test if due(test.__name__, parts, *sources) else None
 
 
 def part(items: list[Any], parts: int, *sources: str) -> list[Any]:

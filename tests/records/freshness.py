@@ -16,6 +16,7 @@ from scripts.provenance.programs import gallery_names
 Wanted = dict[str, tuple[str, str]]
 
 
+@cache  # which kernels have changes to try takes long to find
 def wanted(machine: str) -> Wanted:
     """Every record that a machine should have."""
     several = machine == several_machine()

@@ -18,6 +18,7 @@ from scripts.provenance.digest import definitions
 from scripts.provenance.environment import primary_machine, several_machine
 from scripts.provenance.follow import Code
 from scripts.provenance.inline import inline
+from tests import turns
 from tests.docs import pages
 from tests.records import freshness
 
@@ -101,7 +102,9 @@ def test_a_chart_s_caption_names_gpu_versions_and_date(prepared, name):
 
 # Planted
 
-
+# Each of these asks all records anew, of what the digest is made of. While that is as it was, one in three is asked, by turns.
+DIGEST = [path.relative_to(records.ROOT).as_posix() for path in (records.ROOT / "scripts/provenance").glob("*.py")]
+DIGEST.append("tests/records/freshness.py")
 ROOMS = ("kernels", "snippets", "scripts", "tests", "docs/labs", "runtime")
 
 
@@ -203,7 +206,10 @@ def test_what_was_just_baked_is_fresh(copy):
     assert found(copy) == []
 
 
-@pytest.mark.parametrize("file", ["kernels/add.py", "kernels/softmax/long.py", "kernels/tools/benchmark.py"])
+CHANGED = ["kernels/add.py", "kernels/softmax/long.py", "kernels/tools/benchmark.py"]
+
+
+@pytest.mark.parametrize("file", turns.part(CHANGED, 3, *DIGEST))
 def test_a_changed_operator_makes_stale_what_uses_it_and_nothing_else(copy, file):
     expected = users(copy, turn_an_operator(copy / file))
     assert stale(copy) == expected
@@ -212,6 +218,7 @@ def test_a_changed_operator_makes_stale_what_uses_it_and_nothing_else(copy, file
     assert f"{PRIMARY}/fused_softmax/launch" not in expected  # its own kernel lies beside one of those changed
 
 
+@turns.taken(3, *DIGEST)
 def test_a_changed_launcher_makes_the_figures_of_its_kernel_stale(copy):
     reword(copy, "kernels/softmax/softmax.py", "2 if block <= 1024 else 4 if block <= 4096", "4 if block <= 4096")
     expected = users(copy, "softmax_row")
@@ -219,6 +226,7 @@ def test_a_changed_launcher_makes_the_figures_of_its_kernel_stale(copy):
     assert f"{PRIMARY}/compiled/softmax_long_kernel" not in expected
 
 
+@turns.taken(3, *DIGEST)
 def test_a_changed_input_of_recordings_makes_them_stale_and_nothing_else(copy):
     reword(copy, "scripts/recording/cases/__init__.py", "manual_seed(0)", "manual_seed(1)")
     assert stale(copy) == users(copy, "quarters") == {f"cpu/traces/{name}" for name in sources.recorded_runs()} - OWN_INPUTS
@@ -228,6 +236,7 @@ def test_a_changed_input_of_recordings_makes_them_stale_and_nothing_else(copy):
 OWN_INPUTS = {"cpu/traces/softmax_ladder/online", "cpu/traces/attention/one_query", "cpu/traces/debugging/small"}
 
 
+@turns.taken(3, *DIGEST)
 def test_a_changed_helper_of_tests_makes_the_scores_that_lean_on_it_stale(copy):
     reword(copy, "tests/kernels/matmul_numerics.py", "TF32_STEP = ", "TF32_STEP = 2 * ")
     found_stale = stale(copy)
@@ -238,6 +247,7 @@ def test_a_changed_helper_of_tests_makes_the_scores_that_lean_on_it_stale(copy):
 MOVES = [f"kernels/{name}.py" for name in ("softmax/long", "matmul/plan", "common/sizes", "norm/partials", "add")]
 
 
+@turns.taken(3, *DIGEST)
 def test_moved_files_make_nothing_stale(copy):
     """Five files of the library go to other places, with the imports of them mended."""
     for number, file in enumerate(MOVES):
@@ -259,6 +269,7 @@ def test_moved_files_make_nothing_stale(copy):
 LISTED = ("add_kernel", "softmax_long_kernel", "softmax_long_backward_kernel", "norm_partials_kernel")
 
 
+@turns.taken(3, *DIGEST)
 def test_a_function_given_to_a_sibling_makes_nothing_stale(copy):
     text = (copy / "kernels/softmax/rows.py").read_text(encoding="utf-8")
     start = text.index("def restore_shape")
@@ -270,6 +281,7 @@ def test_a_function_given_to_a_sibling_makes_nothing_stale(copy):
     assert found(copy) == []
 
 
+@turns.taken(3, *DIGEST)
 def test_a_reworded_import_makes_nothing_stale(copy):
     file = "snippets/fused_softmax/benchmark.py"
     reword(copy, file, "from kernels.softmax import softmax", "from kernels import softmax")
@@ -282,6 +294,7 @@ def test_a_changed_program_makes_its_own_records_stale(copy):
     assert stale(copy) == {f"{PRIMARY}/hardware/least", "cpu/hardware/least"}
 
 
+@turns.taken(3, *DIGEST)
 def test_changed_words_make_nothing_stale(copy):
     for file in [*(copy / "kernels").rglob("*.py"), *(copy / "snippets").rglob("*.py"), copy / "scripts/compile.py"]:
         change_words(file)
