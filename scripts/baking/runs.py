@@ -137,7 +137,7 @@ def triton_in(folder: str) -> str:
     command = [sys.executable, "-c", "import triton; print(triton.__version__, triton.__file__)"]
     said = subprocess.run(command, env=os.environ | {"PYTHONPATH": folder}, capture_output=True, text=True).stdout
     version, _, place = said.strip().partition(" ")
-    return version if place.startswith(folder) else ""
+    return version if not folder or Path(place).is_relative_to(folder) else ""
 
 
 def kept_by(command: list[str], variables: dict[str, str]) -> dict[str, Any]:
