@@ -46,7 +46,7 @@ PAGES: dict[str, list[str]] = {
     ],
     "fusing": [
         "epilogue_bias", "epilogue_gelu", "epilogue_silu", "epilogue_product", "epilogue_residual", "epilogue_kept",
-        "ln_linear", "ln_linear_fold", "ln_linear_norm", "ln_linear_product", "tool_epilogue",
+        "ln_linear", "ln_linear_fold", "ln_linear_norm", "ln_linear_product", "tool_epilogue", "moe",
     ],
 }  # fmt: skip
 DIRECTIONS = {"fwd": "forward", "bwd": "backward", "fwdbwd": "forward and backward"}

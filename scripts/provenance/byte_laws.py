@@ -121,6 +121,8 @@ LAWS: dict[str, Law] = {
     "ln_linear": Law(a_product, lambda m, n, k: 2 * a_product(m, n, k), is_product=True),
     "ln_linear_norm": Law(lambda m, k, n: 2 * m * k),  # the rows before the product, read and written
     "inside_matmul": Law(lambda m, n: 2 * m * n + n * n),
+    # The tokens there and back, and of each expert that was chosen both halves of its first weights and its second.
+    "moe": Law(lambda tokens, active, experts, k, width, hidden: 2 * tokens * width + 3 * active * width * hidden),
 }
 # Where lengths are drawn at random, the bytes follow from the additions. A bag's numbers are rows of 256, and 8 bytes an index.
 BY_ADDITIONS: dict[str, Callable[[int], int]] = {
