@@ -166,7 +166,7 @@ class Bake:
             raise records.RecordError(f"no number is written while {', '.join(red)} {'is' if len(red) == 1 else 'are'} red")
         machine = self.machine + item.suffix
         path = records.record_path(machine, item.kind, item.short)
-        if self.done.get(item.name) == now and path.exists():
+        if self.done.get(item.name) == now and is_current(item, self.machine, self.code):
             self.note(machine, path)
             return "done before the interruption"
         began = time.monotonic()
