@@ -7,7 +7,8 @@
 That asks the interpreter, the page's runtime (`make runtime` comes first) and the compiler, with a stand-in for an H200. What
 needs a GPU is asked by a bake, `python scripts/bake.py --only 'noticed/*' --triton FOLDER`: five tests, Triton's debug mode, the
 four tools of Compute Sanitizer, and, of the Triton in FOLDER or else of the one installed if that is new enough, ConSan, IISan,
-GSan and FPSan. One record a program goes to docs/baked/<machine>/noticed. A program has a minute for each answer.
+GSan and FPSan. One record a program goes to docs/baked/<machine>/noticed. There the mended kernel runs first, and tells how long a
+run takes beside all others; the wrong one hangs if it has not ended after five times that, and a minute at least.
 """
 
 import argparse
@@ -39,6 +40,7 @@ from scripts.recording.verdicts import CANNOT, Ended, Verdict
 
 PROGRAMS = records.ROOT / "snippets" / "gallery"
 SECONDS = 60
+PATIENCE = 300  # seconds for a run that is known to end, on a GPU that others use as well
 TESTS = ("own", "odd", "hard", "poison", "again")
 VARIANTS = ("wrong", "right")
 ASKED = ("odd", "hard")  # what a test without a GPU asks
@@ -52,7 +54,7 @@ NO_GPU = {
     "gluon_barrier_wait": "Gluon has no interpreter",
     "gluon_fence": "Gluon has no interpreter",
 }
-JOBS = 4  # answers about one program that are asked for at the same time
+JOBS = 2  # answers about one program that are asked for at the same time
 
 
 def run(command: list[str], variables: dict[str, str], seconds: float = SECONDS) -> Ended:
@@ -78,44 +80,60 @@ def program(name: str, *words: str) -> list[str]:
 Answers = dict[str, dict[str, Verdict]]  # of each tool, for the wrong kernel and for the right one
 
 
+def both(ask: Callable[[str, float], Ended]) -> dict[str, Ended]:
+    """How a run of each variant ends, given the variant and its limit in seconds. The mended one sets the limit of the wrong one."""
+    began = time.monotonic()
+    right = ask("right", PATIENCE)
+    limit = max(SECONDS, 5 * (time.monotonic() - began))
+    return {"wrong": ask("wrong", limit) if right.status is not None else right, "right": right}
+
+
+def judged(runs: dict[str, Ended], verdict: Callable[[Ended], Verdict]) -> dict[str, Verdict]:
+    """What follows from the runs of both variants: nothing, where the mended one did not end."""
+    if runs["right"].status is None:
+        return dict.fromkeys(VARIANTS, Verdict(CANNOT, f"the mended kernel did not end within {PATIENCE} seconds"))
+    return {variant: verdict(runs[variant]) for variant in VARIANTS}
+
+
 def tested(name: str) -> Answers:
-    """The tests on a GPU, all of a variant in one process; after a crash each of those left in one of its own."""
-    found: Answers = {test: {} for test in TESTS}
-    for variant in VARIANTS:
-        done = run(program(name, variant, *TESTS), {})
-        for test in TESTS:
-            if f"\n{test}: " not in f"\n{done.out}" and test != TESTS[0]:
-                found[test][variant] = verdicts.of_values(run(program(name, variant, test), {}), test)
-            else:
-                found[test][variant] = verdicts.of_values(done, test)
+    """The tests on a GPU, all of a variant in one process; what a crash left out in one of its own."""
+    runs = both(lambda variant, limit: run(program(name, variant, *TESTS), {}, limit))
+    found = {}
+    for test in TESTS:
+        own = runs
+        if test != TESTS[0] and any(f"\n{test}: " not in f"\n{done.out}" for done in runs.values()):
+            own = both(lambda variant, limit, test=test: run(program(name, variant, test), {}, limit))
+        found[test] = judged(own, partial(verdicts.of_values, situation=test))
     return found
 
 
 def debugged(name: str) -> Answers:
     """Triton's debug mode, which checks that whole numbers do not overflow."""
-    done = {variant: run(program(name, variant, *WATCHED), {"TRITON_DEBUG": "1"}) for variant in VARIANTS}
-    return {"debug": {variant: verdicts.of_instrumented(each) for variant, each in done.items()}}
+    runs = both(lambda variant, limit: run(program(name, variant, *WATCHED), {"TRITON_DEBUG": "1"}, limit))
+    return {"debug": judged(runs, verdicts.of_instrumented)}
 
 
 def sanitized(name: str, tool: str) -> Answers:
     """One tool of Compute Sanitizer, with an allocation for each tensor."""
     command = sanitizer_command(tool)
-    done = {variant: run([*command, *program(name, variant, *WATCHED)], ALONE) for variant in VARIANTS}
-    return {tool: {variant: verdicts.of_sanitizer(each) for variant, each in done.items()}}
+    runs = both(lambda variant, limit: run([*command, *program(name, variant, *WATCHED)], ALONE, limit))
+    return {tool: judged(runs, verdicts.of_sanitizer)}
 
 
 def instrumented(name: str, mode: str, triton: str) -> Answers:
     """One of Triton's own sanitizers. GSan brings its memory along; FPSan's answer is whether two runs give the same bits."""
     variables = {"TRITON_INSTRUMENTATION_MODE": mode, "PYTHONPATH": os.pathsep.join(filter(None, [triton, str(records.ROOT)]))}
-    if mode == "fpsan":
-        runs = [run(program(name, variant, "odd", "blind", "bits"), variables) for variant in (*VARIANTS, "right")]
-        wrong, right, again = runs
-        return {mode: {"wrong": verdicts.of_bits(wrong, right), "right": verdicts.of_bits(again, right)}}
-    found = {}
-    for variant in VARIANTS:
-        command = program(name, variant, *WATCHED)
-        found[variant] = run([command[0], "-m", "triton.tools.gsan", *command[1:]] if mode == "gsan" else command, variables)
-    return {mode: {variant: verdicts.of_instrumented(each) for variant, each in found.items()}}
+    words = ("odd", "blind", "bits") if mode == "fpsan" else WATCHED
+    command = [sys.executable, "-m", "triton.tools.gsan"] if mode == "gsan" else [sys.executable]
+
+    def ask(variant: str, limit: float) -> Ended:
+        return run([*command, *program(name, variant, *words)[1:]], variables, limit)
+
+    runs = both(ask)
+    if mode != "fpsan":
+        return {mode: judged(runs, verdicts.of_instrumented)}
+    again = runs | {"right": ask("right", PATIENCE)}
+    return {mode: judged(again, lambda done: verdicts.of_bits(done, runs["right"]))}
 
 
 def interpreted(name: str) -> Answers:

@@ -266,7 +266,8 @@ def test_tests_share_a_process_until_one_crashes(monkeypatch):
 
     monkeypatch.setattr(gallery, "run", run)
     found = gallery.tested("mask_forgotten")
-    assert asked == [["wrong", *gallery.TESTS], *(["wrong", test] for test in gallery.TESTS[1:]), ["right", *gallery.TESTS]]
+    one_by_one = [[variant, test] for test in gallery.TESTS[1:] for variant in ("right", "wrong")]
+    assert asked == [["right", *gallery.TESTS], ["wrong", *gallery.TESTS], *one_by_one]
     assert {test: both["wrong"].verdict for test, both in found.items()} == dict.fromkeys(gallery.TESTS, "silent")
 
 
@@ -281,8 +282,26 @@ def test_every_tool_sees_one_variant_and_its_own_switches(started):
     assert gsan[0][1:3] == ["-m", "triton.tools.gsan"] and gsan[1]["TRITON_INSTRUMENTATION_MODE"] == "gsan"
     assert started[-1][1] == {"TRITON_DEBUG": "1"}
     watched = [command[-4:] for command, _ in started if "bits" not in command]
-    assert watched == [[variant, *gallery.WATCHED] for _ in range(len(watched) // 2) for variant in gallery.VARIANTS]
-    assert [command[2] for command, _ in started if "bits" in command] == ["wrong", "right", "right"]
+    assert watched == [[variant, *gallery.WATCHED] for _ in range(len(watched) // 2) for variant in ("right", "wrong")]
+    assert [command[2] for command, _ in started if "bits" in command] == ["right", "wrong", "right"]
+
+
+def test_a_slow_machine_makes_no_kernel_hang(monkeypatch):
+    """The mended kernel sets the limit of the wrong one; where it does not end itself, nothing is said of either."""
+    clock, limits = iter([0.0, 40.0, 0.0, 2.0]), []
+    monkeypatch.setattr(gallery.time, "monotonic", lambda: next(clock))
+
+    def ask(variant, limit):
+        limits.append((variant, limit))
+        return Ended(0, "odd: agrees\n", "")
+
+    for _ in range(2):
+        runs = gallery.both(ask)
+    assert limits == [("right", 300), ("wrong", 200.0), ("right", 300), ("wrong", 60)]
+    assert gallery.judged(runs | {"wrong": Ended(None, "", "")}, verdicts.of_instrumented)["wrong"].verdict == "hangs"
+    monkeypatch.undo()
+    stuck = gallery.judged(gallery.both(lambda variant, limit: Ended(None, "", "")), verdicts.of_sanitizer)
+    assert stuck["wrong"] == stuck["right"] == Verdict("cannot", "the mended kernel did not end within 300 seconds")
 
 
 def test_only_a_triton_that_has_them_is_asked_for_its_sanitizers():
