@@ -14,7 +14,8 @@
     python scripts/bake.py --unpack FILE    check an archive and lay its records into this checkout
 
 On a CUDA machine it needs torch, triton and pytest. A bake that dies is resumed by the same command, and until then the archive
-holds what it has made. What measures nothing shares the GPUs; each GPU goes on to what measures when it has nothing else left.
+holds what it has made. What measures nothing shares the GPUs; each GPU goes on to what is replayed on it when it has nothing else
+left. What times calls from Python comes last, with the whole machine to itself.
 """
 
 import argparse
@@ -35,7 +36,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts.baking import archive, core, gate
 from scripts.baking.progress import Progress, span
 from scripts.baking.runs import CannotRun, Runs, triton_in, variables
-from scripts.baking.work import Work, everything, is_current, measures, seconds
+from scripts.baking.work import Work, everything, hears_the_host, is_current, measures, seconds
 from scripts.provenance import records, sources
 from scripts.provenance.environment import environment, machine_name, primary_machine, several_machine
 from scripts.provenance.follow import Code, CodeError
@@ -80,16 +81,21 @@ class Bake:
         for left_behind in (records.BAKED / self.machine).rglob(".*.part"):
             left_behind.unlink()
         red = self.gate()
-        alone = [item for item in self.work if not self.cpu and (self.several or measures(item, self.code))]
-        beside = [item for item in self.work if item not in alone]
+        measuring = [item for item in self.work if not self.cpu and (self.several or measures(item, self.code))]
+        quiet = [item for item in measuring if not self.several and hears_the_host(item, self.code)]
+        alone = [item for item in measuring if item not in quiet]
+        beside = [item for item in self.work if item not in measuring]
         expected = {item.name: seconds(item.kind, item.short, self.machine) for item in beside}
-        expected |= {item.name: seconds(item.kind, item.short, self.machine, "measured") for item in alone}
+        expected |= {item.name: seconds(item.kind, item.short, self.machine, "measured") for item in measuring}
         lanes = {item.name: self.lanes(BESIDE) for item in beside} | {item.name: len(self.gpus) for item in alone}
+        lanes |= {item.name: 1 for item in quiet}
         with Progress("records", expected, lanes) as progress:
             # The longest first, so that no card waits for another at the end.
-            for items in (beside, alone):
+            for items in (beside, alone, quiet):
                 items.sort(key=lambda item: -expected[item.name])
             self.share(beside, alone, BESIDE, lambda item, gpu: self.step(item, gpu, red, progress))
+            for item in quiet:
+                self.step(item, self.gpus[0], red, progress)
         self.keep_packed(now=True)
         if self.absent:
             print(f"{len(self.absent)} of {len(self.work)} are absent:", *told(self.absent), sep="\n  ")
@@ -265,9 +271,9 @@ def plan(work: list[Work], machine: str, cards: int, here: dict[str, Any] | None
     print(f"gate: {len(due)} of {len(covering)} files of tests, about {span(gating)}", *due, sep="\n  ")
     total, chapters = gating, dict[str, list[float]]()
     for item in work:
-        alone = machine != "cpu" and measures(item, code)
-        lanes = cards * (1 if alone else min(BESIDE, os.cpu_count() or 1))
-        expected = seconds(item.kind, item.short, machine, "measured" if alone else "")
+        measuring = machine != "cpu" and measures(item, code)
+        lanes = 1 if measuring and hears_the_host(item, code) else cards * (1 if measuring else min(BESIDE, os.cpu_count() or 1))
+        expected = seconds(item.kind, item.short, machine, "measured" if measuring else "")
         chapters.setdefault(item.name.split("/")[0], []).append(expected / lanes)
     for chapter, spent in chapters.items():
         print(f"  {chapter:20} {len(spent):4} records, about {span(sum(spent))}")

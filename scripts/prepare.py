@@ -26,7 +26,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts import lab_pages
 from scripts.baking import core
-from scripts.pages import cards, dist, drawn, questions, run_here
+from scripts.pages import cards, dist, drawn, drawn_kinds, questions, run_here
 from scripts.pages import peers as results
 from scripts.pages.blocks import Blocks
 from scripts.provenance import programs, records, sources
@@ -431,6 +431,15 @@ def write_drawn() -> None:
     parts += [path.read_text(encoding="utf-8") for path in charts if path.exists()]
     nothing = "<p>Nobody has drawn yet. The next bake draws first, and its table and charts will stand here.</p>\n"
     write_text(DOCS / "generated" / "drawn.html", "\n".join(parts) or nothing)
+    lines, count = drawn.met(found)
+    many = len(lines) - 1
+    told = f"<p>Of these {many} lines, {count} meet both figures, and {many - count} miss one or both.</p>\n"
+    told += html_table(lines, "What was asked and what was reached")
+    write_text(DOCS / "generated" / "drawn_asked.html", told if found else nothing)
+    many, count = drawn_kinds.lost(found)
+    kinds = f"<p>Of the {many} cases that are lost, {count} are of a kind in this table.</p>\n"
+    kinds += html_table(drawn_kinds.table(found), "Kinds of drawn shapes that are lost")
+    write_text(DOCS / "generated" / "drawn_kinds.html", kinds if found else nothing)
 
 
 def write_results() -> None:

@@ -68,9 +68,7 @@ def norm_backward_kernel(
         normal = (x - mean) * rstd  # [ROWS, BLOCK]
         if weight_ptr is not None and RELOAD:
             weight = tl.load(weight_ptrs, mask=column_mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
-        # A product alone would be fused with the subtraction of its mean below, and miss that by its rounding: a row of one
-        # number has no gradient, and would get one.
-        g = dy if weight_ptr is None else tl.fma(dy, weight, tl.zeros_like(dy))  # [ROWS, BLOCK]
+        g = dy if weight_ptr is None else dy * weight  # [ROWS, BLOCK]
         dot = tl.sum(g * normal, axis=1, keep_dims=True) / n_columns  # [ROWS, 1]
         g_mean = 0.0
         if CENTERED:

@@ -54,7 +54,7 @@ def everything(cpu: bool, several: bool = False, triton: str = "") -> list[Work]
 
 
 def measures(work: Work, code: Code) -> bool:
-    """Whether it times or counts something, so that nothing else may run beside it."""
+    """Whether it times or counts something, so that nothing else may run on its GPU."""
     if work.kind == "lab":  # its checks give times beside PyTorch's
         return True
     if work.kind != "program":
@@ -64,6 +64,19 @@ def measures(work: Work, code: Code) -> bool:
         return bool(harness) or bool(programs.header(work.short, "counters", code.root))
     except CodeError:
         return True  # its own turn will say what is wrong with it
+
+
+def hears_the_host(work: Work, code: Code) -> bool:
+    """Whether it times calls from Python, which last longer on a busy host, so that nothing else may run on its machine. Drawn
+    shapes are replayed from CUDA graphs, and counters count on the GPU alone."""
+    if work.kind != "program":
+        return measures(work, code)
+    try:
+        paths = {place.path for place in reached(work, code)}
+    except CodeError:
+        return True
+    harness, replayed = (code.root / "kernels/tools" / name for name in ("benchmark.py", "drawn.py"))
+    return harness in paths and replayed not in paths
 
 
 def reached(work: Work, code: Code) -> set[Place]:

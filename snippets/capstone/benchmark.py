@@ -1,4 +1,4 @@
-"""The small library beside PyTorch, forward and backward, in the harness of this site: the times behind the page's table."""
+"""The small library beside PyTorch, forward and backward, replayed from CUDA graphs: the times behind the page's table."""
 # needs: cuda
 import sys
 
@@ -11,7 +11,7 @@ if not torch.cuda.is_available():
 import torch._functorch.config
 import torch.nn.functional as F
 
-from kernels.tools.benchmark import alternate, keep, quantiles
+from kernels.tools.benchmark import alternate, capture, keep, quantiles
 from snippets.capstone.dropout import dropout
 from snippets.capstone.layer_norm import layer_norm
 from snippets.capstone.rms_norm import rms_norm
@@ -19,6 +19,7 @@ from snippets.capstone.softmax import softmax
 
 torch._functorch.config.donated_buffer = False  # a compiled backward is called more than once here
 torch.manual_seed(0)
+torch.cuda.set_stream(torch.cuda.Stream())  # where graphs are captured, inputs must have been made
 SHAPES = [(65536, 1024), (32768, 2048), (16384, 4096), (8192, 8192)]
 FUNCTIONS = {
     "softmax": (softmax, lambda x: torch.softmax(x, dim=-1), 0),
@@ -27,6 +28,15 @@ FUNCTIONS = {
     "dropout": (lambda x: dropout(x, 0.1, seed=1), lambda x: F.dropout(x, 0.1), 0),
 }
 figures = {}
+
+
+def replayed(calls):
+    """How long each call takes on the GPU: backward, a call from Python may be mostly autograd."""
+    replays = [capture(call) for call in calls]
+    assert all(replays), "a call cannot be captured"
+    return alternate(replays)
+
+
 for name, (ours, theirs, weights) in FUNCTIONS.items():
     for rows, columns in SHAPES:
         torch.compiler.reset()
@@ -43,9 +53,9 @@ for name, (ours, theirs, weights) in FUNCTIONS.items():
             for mine, other in zip(of_ours, of_theirs, strict=True):
                 assert (mine - other).norm() < 2e-2 * other.norm(), f"{name}: a gradient is wrong"
         with torch.no_grad():
-            forward = alternate([lambda f=f: f(*given) for f in ways.values()])
+            forward = replayed([lambda f=f: f(*given) for f in ways.values()])
         calls = [lambda y=y: torch.autograd.grad(y, given, dy, retain_graph=True) for y in outputs.values()]
-        for direction, times in (("fwd", forward), ("bwd", alternate(calls))):
+        for direction, times in (("fwd", forward), ("bwd", replayed(calls))):
             ms = {way: quantiles(each)[1] for way, each in zip(ways, times, strict=True)}
             figures.setdefault(name, {}).setdefault(f"{rows}x{columns}", {})[direction] = ms
             told = ", ".join(f"{way} {each * 1e3:.1f} us" for way, each in ms.items())

@@ -7,7 +7,7 @@ import torch
 
 from kernels.tools import drawn as harness
 from kernels.tools.drawn import FORMS, draw_heads, draw_products, draw_rows
-from scripts.pages import drawn
+from scripts.pages import drawn, drawn_kinds
 from tests.records.made_up import drawn as made_up
 
 MANY = 3000
@@ -83,6 +83,47 @@ def test_the_summary_follows_from_the_cases():
 def test_the_table_has_a_line_for_each_direction():
     lines = drawn.table({"softmax": made_up("drawn/softmax"), "add": made_up("drawn/add")})
     assert [line[:3] for line in lines[1:]] == [["softmax", "forward", 48], ["softmax", "backward", 48], ["add", "forward", 48]]
+
+
+def test_a_figure_that_is_missed_by_a_hair_is_missed():
+    head, line = drawn.met({"softmax": record(*[{"blockwise": 1, "eager": 1.0499}] * 4)})[0]
+    assert len(head) == len(line) and line[2:] == ["1.05", "1.050", "missed", "0.92", "1.050", "met"]
+    lines, count = drawn.met({"softmax": record(*[{"blockwise": 1, "eager": 1.0501}] * 4)})
+    assert lines[1][4::3] == ["met", "met"] and count == 1
+
+
+def case(op: str, direction: str, shape: str, dtype: str = "fp16", ratio: float = 0.5, moved: int = 10**9) -> drawn.Case:
+    return drawn.Case(op, direction, shape, dtype, moved, 1.0, "eager", ratio, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("of_one", "of_none"),
+    [
+        (case("add", "fwd", "3x8"), case("add", "fwd", "2x8")),
+        (case("max", "fwd", "2x72 rows"), case("max", "fwd", "9x64 rows")),
+        (case("max", "fwd", "9x64 columns"), case("max", "fwd", "9x9 all")),
+        (case("sum", "fwd", "16x15 columns"), case("sum", "fwd", "15x16 columns")),
+        (case("mm", "fwd", "7x64x60"), case("mm", "fwd", "7x64x48")),
+        (case("mm", "bwd", "7x64x72"), case("mm", "bwd", "7x64x80")),
+        (case("attention", "fwd", "1x8x8x511x256c"), case("attention", "fwd", "1x8x8x512x256c")),
+        (case("attention", "bwd", "1x32x2x4096x128"), case("attention", "bwd", "1x32x3x4096x128")),
+        (case("rope", "fwd", "1x3x3x100x80c"), case("rope", "fwd", "1x3x3x100x64c")),
+        (case("layernorm", "fwd", "131x512"), case("layernorm", "fwd", "132x512")),
+        (case("rmsnorm", "fwd", "9x6", "fp32"), case("rmsnorm", "fwd", "9x8", "fp32")),
+        (case("softmax", "bwd", "9x512"), case("softmax", "bwd", "9x513")),
+        (case("swiglu", "bwd", "9x9", moved=10**7), case("swiglu", "fwd", "9x9", moved=10**7)),
+    ],
+)
+def test_a_kind_is_told_from_the_shape(of_one, of_none):
+    assert drawn_kinds.of_kind(of_one) and not drawn_kinds.of_kind(of_none)
+
+
+def test_the_kinds_stand_beside_the_cases_of_none(monkeypatch):
+    some = [case("add", "fwd", "3x8", ratio=0.5), case("add", "fwd", "3x8", ratio=0.125), case("add", "fwd", "2x8", ratio=0.9)]
+    monkeypatch.setattr(drawn_kinds, "cases", lambda record: some)
+    head, line = drawn_kinds.table({"add": {}})
+    assert len(head) == len(line) and line[3:] == [2, "0.25", "eager, in 2", 1, "0.90"]
+    assert drawn_kinds.lost({"add": {}}) == (3, 2)
 
 
 # The harness, with a clock that gives each function a time by its place, and graphs that are the functions themselves

@@ -223,12 +223,12 @@ CLAIMS = {
 
 
 def refuted(found: dict[str, dict[str, shown.Cell]]) -> list[str]:
-    """The sentences that an answer contradicts; one that nobody has given yet contradicts nothing."""
+    """The sentences that an answer contradicts; one that nobody has given yet, or could give, contradicts nothing."""
     claims = [(claim, verdict) for verdict, all_of in CLAIMS.items() for claim in all_of.split()]
     numbers = [kernel.name for kernel in shown.kernels() if kernel.page == "gallery-numbers" and kernel.name != "broadcast"]
     claims += [(f"{name}/{tool}", "silent") for name in numbers for tool in gallery.SANITIZERS]
     said = {claim: found[claim.partition("/")[0]][claim.partition("/")[2]].verdict for claim, _ in claims}
-    wrong = [(claim, verdict) for claim, verdict in claims if said[claim] not in ("", verdict)]
+    wrong = [(claim, verdict) for claim, verdict in claims if said[claim] not in ("", "cannot", verdict)]
     return [f"{claim}: {said[claim]}, and the page says {verdict}" for claim, verdict in wrong]
 
 

@@ -445,9 +445,29 @@ def keep(**contents):
 """
 
 
-def test_what_measures_has_a_gpu_to_itself(tmp_path):
-    tree = checkout(tmp_path, **{f"timed_{letter}": MEASURES for letter in "abcd"})
-    trees.put(tree, {"kernels/tools/benchmark.py": STUB})
+def replayed(program: str) -> str:
+    """A program that times by replays alone."""
+    return program.replace("benchmark import keep", "drawn import finish").replace("keep(", "finish(")
+
+
+DRAWN = {"kernels/tools/benchmark.py": STUB, "kernels/tools/drawn.py": "from kernels.tools.benchmark import keep\n\n\n"}
+DRAWN["kernels/tools/drawn.py"] += "def finish(**contents):\n    keep(**contents)\n"
+
+
+def test_what_times_calls_has_the_machine_to_itself(tmp_path):
+    programs = {f"timed_{letter}": MEASURES for letter in "ab"} | {f"drawn_{letter}": replayed(MEASURES) for letter in "ab"}
+    tree = checkout(tmp_path, **programs)
+    trees.put(tree, DRAWN)
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU, CUDA_VISIBLE_DEVICES="0,3")
+    assert done.returncode == 0, done.stdout + done.stderr
+    runs = {name: found(tree, name, "test-gpu-1-pcie")["figures"] for name in programs}
+    first, second = sorted((runs[name]["began"], runs[name]["ended"]) for name in ("timed_a", "timed_b"))
+    assert max(runs[name]["ended"] for name in ("drawn_a", "drawn_b")) <= first[0] and first[1] <= second[0]
+
+
+def test_what_is_replayed_has_a_gpu_to_itself(tmp_path):
+    tree = checkout(tmp_path, **{f"timed_{letter}": replayed(MEASURES) for letter in "abcd"})
+    trees.put(tree, DRAWN)
     assert bake(tree, "--only", "tiny/*", A_GPU=A_GPU, CUDA_VISIBLE_DEVICES="0,3").returncode == 0
     runs = [found(tree, f"timed_{letter}", "test-gpu-1-pcie")["figures"] for letter in "abcd"]
     assert {run["gpu"] for run in runs} == {"0", "3"}
@@ -466,10 +486,10 @@ while not list(pathlib.Path({folder!r}).glob('done*')):
 """
 
 
-def test_a_gpu_goes_on_to_what_measures_while_another_is_busy(tmp_path):
-    timed = MEASURES + f"open({str(tmp_path / 'done')!r}, 'w').close()\n"
+def test_a_gpu_goes_on_to_what_is_replayed_while_another_is_busy(tmp_path):
+    timed = replayed(MEASURES) + f"open({str(tmp_path / 'done')!r}, 'w').close()\n"
     tree = checkout(tmp_path / "tree", slow=LOOKS.format(folder=str(tmp_path)), timed=timed)
-    trees.put(tree, {"kernels/tools/benchmark.py": STUB})
+    trees.put(tree, DRAWN)
     done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU, CUDA_VISIBLE_DEVICES="0,3")
     assert done.returncode == 0, done.stdout + done.stderr
 
