@@ -106,7 +106,7 @@ def panel(
             mark(canvas, axes, case.ratio, case.bytes, (TOLD[case.direction], case.shape, case.dtype, case.bytes))
     x = on_canvas(canvas, axes, 1, sizes[0])[0]
     canvas.text(x - 5, box[1] - 7, "← slower", color="muted", ha="right")
-    canvas.text(x + 5, box[1] - 7, "Blockwise faster →", color="muted")
+    canvas.text(x + 5, box[1] - 7, "faster →", color="muted")
 
 
 def size(count: int) -> str:
