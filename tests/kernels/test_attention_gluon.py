@@ -146,6 +146,16 @@ def test_windows(window, lengths, align, monkeypatch):
 
 
 @needs("sm_90")
+@pytest.mark.parametrize("k_length", [100, 200, 255])
+@pytest.mark.parametrize("head", [64, 128])
+def test_keys_that_are_none_weigh_nothing_where_all_scores_are_low(head, k_length, monkeypatch):
+    """Behind the last key lie zeros, and a score of zero would weigh infinitely much beside scores near -200."""
+    use_gluon(monkeypatch)
+    q, k, v = given((1, 2, 1, 150, k_length, head), torch.float16, "cuda")
+    check(torch.full_like(q, 5.0), torch.full_like(k, -5.0), v)
+
+
+@needs("sm_90")
 def test_heads_that_lie_between_others(monkeypatch):
     use_gluon(monkeypatch)
     q, k, v = (x.transpose(1, 2).contiguous().transpose(1, 2) for x in given((2, 4, 2, 200, 260, 128), torch.bfloat16, "cuda"))
