@@ -73,7 +73,7 @@ class Runs:
             if watch and watch.summary:
                 record["during"] = watch.summary
             if not self.cpu:
-                record["rivals"] = rivals(text)
+                record["rivals"] = rivals(text) | ({"triton": work.triton} if work.triton else {})
                 record |= self.watched(name, path, variables)
         return record
 

@@ -119,7 +119,8 @@ def table() -> str:
 def cell_html(found: Cell) -> str:
     icon = ICONS[found.verdict] + (ALARM if found.alarm else "")
     kind = found.verdict or "open"
-    said = f' title="{html.escape(found.said)}"' if found.said else ""
+    words = "; of the mended kernel: ".join(filter(None, (found.said, found.alarm)))
+    said = f' title="{html.escape(words)}"' if words else ""
     return f'<td class="{kind}"{said}><span aria-hidden="true">{icon}</span><span class="bw-said">{spoken(found)}</span></td>'
 
 
