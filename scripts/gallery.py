@@ -7,8 +7,8 @@
 That asks the interpreter, the page's runtime (`make runtime` comes first) and the compiler, with a stand-in for an H200. What
 needs a GPU is asked by a bake, `python scripts/bake.py --only 'noticed/*' --triton FOLDER`: five tests, Triton's debug mode, the
 four tools of Compute Sanitizer, and, of the Triton in FOLDER or else of the one installed if that is new enough, ConSan, IISan,
-GSan and FPSan. One record a program goes to docs/baked/<machine>/noticed. There the mended kernel runs first, and tells how long a
-run takes beside all others; the wrong one hangs if it has not ended after five times that, and a minute at least.
+GSan and FPSan. One record a program goes to docs/baked/<machine>/noticed. There the mended kernel runs first, and tells how long
+a run takes beside all others; the wrong one hangs if it has not ended after five times that, and a minute at least.
 """
 
 import argparse
@@ -81,7 +81,7 @@ Answers = dict[str, dict[str, Verdict]]  # of each tool, for the wrong kernel an
 
 
 def both(ask: Callable[[str, float], Ended]) -> dict[str, Ended]:
-    """How a run of each variant ends, given the variant and its limit in seconds. The mended one sets the limit of the wrong one."""
+    """How a run of each variant ends, given the variant and a limit in seconds. The mended one sets the limit of the wrong one."""
     began = time.monotonic()
     right = ask("right", PATIENCE)
     limit = max(SECONDS, 5 * (time.monotonic() - began))
@@ -100,10 +100,12 @@ def tested(name: str) -> Answers:
     runs = both(lambda variant, limit: run(program(name, variant, *TESTS), {}, limit))
     found = {}
     for test in TESTS:
-        own = runs
-        if test != TESTS[0] and any(f"\n{test}: " not in f"\n{done.out}" for done in runs.values()):
-            own = both(lambda variant, limit, test=test: run(program(name, variant, test), {}, limit))
-        found[test] = judged(own, partial(verdicts.of_values, situation=test))
+
+        def alone(variant: str, limit: float, test: str = test) -> Ended:
+            return run(program(name, variant, test), {}, limit)
+
+        is_left_out = test != TESTS[0] and any(f"\n{test}: " not in f"\n{done.out}" for done in runs.values())
+        found[test] = judged(both(alone) if is_left_out else runs, partial(verdicts.of_values, situation=test))
     return found
 
 

@@ -84,7 +84,10 @@ def verdict(ours, theirs, call):
         # Where sums cancel, a step in an argument moves the exact result further than that: twice so far is the bound then.
         if not close and not furthest(one, other) <= 2 * furthest(answers(theirs, nudged(call))[number], other):
             given = [f"{tuple(tensor.shape)}" for tensor in tensors_of(call)]
-            return f"failed: number {number} of its results and gradients is off by {furthest(one, other):.1e} at {', '.join(given)}"
+            return (
+                f"failed: number {number} of its results and gradients is off by {furthest(one, other):.1e} "
+                f"at {', '.join(given)}"
+            )
     return "passed"
 
 # --8<-- [end:verdict]
