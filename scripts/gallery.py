@@ -81,7 +81,7 @@ Answers = dict[str, dict[str, Verdict]]  # of each tool, for the wrong kernel an
 
 
 def both(ask: Callable[[str, float], Ended]) -> dict[str, Ended]:
-    """How a run of each variant ends, given the variant and a limit in seconds. The mended one sets the limit of the wrong one."""
+    """How a run of each variant ends, given variant and limit in seconds. The mended one sets the limit of the wrong one."""
     began = time.monotonic()
     right = ask("right", PATIENCE)
     limit = max(SECONDS, 5 * (time.monotonic() - began))
