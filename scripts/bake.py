@@ -7,6 +7,7 @@
     python scripts/bake.py --stale          only what has no record yet, or one older than its code
     python scripts/bake.py --triton FOLDER  also what a Triton from 3.9 on has to say, which lies in FOLDER
     python scripts/bake.py --minutes 25     begin nothing that would not be done by then; the same command goes on later
+    python scripts/bake.py --no-calls       leave out what times calls from Python, for a machine of one GPU to do
     python scripts/bake.py --set core       on any card: one benchmark an operation, and their records in one archive
     python scripts/bake.py --plan           run nothing: say what would run, and how long it should take
     python scripts/bake.py --pack FILE      put this machine's records into one archive, with --stale only those made now
@@ -289,6 +290,7 @@ def main() -> int:
     parser.add_argument("--stale", action="store_true", help="do only what has no record, or one older than its code")
     parser.add_argument("--triton", default="", metavar="FOLDER", help="a folder with a Triton of 3.9 or newer, to ask it, too")
     parser.add_argument("--minutes", type=float, default=float("inf"), metavar="N", help="begin nothing that would take longer")
+    parser.add_argument("--no-calls", action="store_true", help="leave out what times calls and wants a whole machine")
     parser.add_argument("--set", choices=[core.NAME], help="bake one benchmark an operation, on any card, into one archive")
     parser.add_argument("--plan", action="store_true", help="bake nothing: say what would run, and about how long it would take")
     parser.add_argument("--cards", type=int, default=1, metavar="N", help="with --plan: as if N GPUs shared the work")
@@ -311,6 +313,8 @@ def main() -> int:
             print(f"{lent}: there is no Triton in this folder", file=sys.stderr)
             return 2
         code, work = Code(), chosen(arguments.cpu, arguments.several, arguments.only, arguments.set, newest)
+        if arguments.no_calls:
+            work = [item for item in work if not hears_the_host(item, code)]
         if not work:
             hint = "; --several does" if not arguments.several and chosen(False, True, arguments.only) else ""
             print(f"nothing that this bake does is called {arguments.only}{hint}", file=sys.stderr)

@@ -463,6 +463,8 @@ def test_what_times_calls_has_the_machine_to_itself(tmp_path):
     runs = {name: found(tree, name, "test-gpu-1-pcie")["figures"] for name in programs}
     first, second = sorted((runs[name]["began"], runs[name]["ended"]) for name in ("timed_a", "timed_b"))
     assert max(runs[name]["ended"] for name in ("drawn_a", "drawn_b")) <= first[0] and first[1] <= second[0]
+    planned = bake(tree, "--only", "tiny/*", "--no-calls", "--plan", A_GPU=A_GPU).stdout.splitlines()
+    assert planned[-1].startswith("in all 2 records"), planned
 
 
 def test_what_is_replayed_has_a_gpu_to_itself(tmp_path):
