@@ -92,7 +92,8 @@ def panel(
     axes.set_yscale("log", base=2)
     axes.minorticks_off()
     axes.set_ylim(*sizes)
-    powers = [2**power for power in range(10, 40, 3) if sizes[0] <= 2**power <= sizes[1]]
+    # A size at the very top would run into the axis's title above it.
+    powers = [2**power for power in range(10, 40, 3) if sizes[0] <= 2**power <= sizes[1] / 1.5]
     axes.set_yticks(powers, [size(power) for power in powers] if named else [])
     axes.axvspan(reach[0], 1, color=COLORS["panel"], linewidth=0, clip_on=False)
     for power in powers:
