@@ -57,6 +57,12 @@ def pending() -> dict[str, str]:
     return dict(line.split(" | ", 1) for line in lines if not line.startswith("#"))
 
 
+def awaited(op: str) -> bool:
+    """Whether a program that has still to be run says that it measures this operation."""
+    programs = [ROOT / f"snippets/{name.partition('/')[2]}.py" for name in pending()]
+    return any(f'"{op}"' in program.read_text(encoding="utf-8") for program in programs if program.exists())
+
+
 def waiting(name: str) -> set[str]:
     """The lines of that list which a record's name belongs to."""
     return {line for line in pending() if fnmatch.fnmatch(name, line)}

@@ -3,7 +3,7 @@
 from scripts.pages import measurements
 from scripts.provenance import records
 from scripts.provenance.environment import primary_machine
-from tests.records.freshness import pending
+from tests.records.freshness import awaited
 
 
 def row(implementation: str, us: float, timing: str = "call", shape: str = "8x8") -> dict:
@@ -16,10 +16,8 @@ def test_every_operation_has_its_page():
         entry["op"] for _, record in records.all_records(primary_machine()) for entry in record.get("measurements") or []
     }
     listed = [op for ops in measurements.PAGES.values() for op in ops]
-    programs = [records.ROOT / f"snippets/{name.partition('/')[2]}.py" for name in pending()]
-    awaited = [program.read_text(encoding="utf-8") for program in programs if program.exists()]
     assert measured <= set(listed) and len(listed) == len(set(listed))
-    assert [op for op in listed if op not in measured and not any(f'"{op}"' in text for text in awaited)] == []
+    assert [op for op in listed if op not in measured and not awaited(op)] == []
 
 
 def test_a_table_has_a_column_for_each_implementation():
