@@ -68,7 +68,10 @@ def norm_backward_kernel(
         normal = (x - mean) * rstd  # [ROWS, BLOCK]
         if weight_ptr is not None and RELOAD:
             weight = tl.load(weight_ptrs, mask=column_mask, other=0.0, eviction_policy="evict_last").to(tl.float32)
-        g = dy if weight_ptr is None else dy * weight  # [ROWS, BLOCK]
+        g = dy  # [ROWS, BLOCK]
+        if weight_ptr is not None:
+            # A row of one number is its own mean: its product is rounded by itself, so that nothing is left of the difference.
+            g = tl.fma(dy, weight, 0.0) if BLOCK == 1 else dy * weight
         dot = tl.sum(g * normal, axis=1, keep_dims=True) / n_columns  # [ROWS, 1]
         g_mean = 0.0
         if CENTERED:

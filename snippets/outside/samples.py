@@ -59,7 +59,7 @@ def furthest(found, expected):
 def largest(tensors):
     """The largest number in some tensors, 1 at least; where one of them is not finite, 1."""
     found = [tensor.abs().max().item() for tensor in tensors if tensor is not None and tensor.numel()]
-    return max([1.0, *found]) if all(map(math.isfinite, found)) else 1.0
+    return sorted([1.0, *found])[-1] if all(map(math.isfinite, found)) else 1.0
 
 
 def nudged(value):
