@@ -71,6 +71,11 @@ class Cell(NamedTuple):
     alarm: str  # what it says of the mended kernel, if that is more than silence
     triton: str
 
+    @property
+    def tells(self) -> bool:
+        """Whether it tells the wrong kernel from the mended one: who objects to both knows of no mistake."""
+        return self.verdict in LOUD and not self.alarm
+
 
 @cache
 def kernels() -> list[Kernel]:
@@ -193,7 +198,7 @@ def counts() -> dict[str, Any]:
         tools[tool] = {"asked": len(asked), "notices": len(loud), "alarms": sum(bool(each.alarm) for each in those)}
         tools[tool]["said"] = f"notices {len(loud)} of {len(asked)}" if asked else "not asked yet"
     steps = first(every)
-    left = [name for name, found in every.items() if not any(each.verdict in LOUD for each in found.values())]
+    left = [name for name, found in every.items() if not any(each.tells for each in found.values())]
     seen = sum(goes_wrong(name) for name in left)
     open_tools = [TOOLS[tool] for tool in TOOLS if any(found[tool].verdict == "" for found in every.values())]
     return {"kernels": len(every), "tools": tools, "steps": steps, "left": len(left), "seen": seen, "open": open_tools}
@@ -201,7 +206,7 @@ def counts() -> dict[str, Any]:
 
 def first(every: dict[str, dict[str, Cell]]) -> list[dict[str, Any]]:
     """The tools in the order in which each adds most to those before it; what adds nothing is left out."""
-    noticed_by = {tool: {name for name, found in every.items() if found[tool].verdict in LOUD} for tool in TOOLS}
+    noticed_by = {tool: {name for name, found in every.items() if found[tool].tells} for tool in TOOLS}
     steps: list[dict[str, Any]] = []
     known: set[str] = set()
     while True:
