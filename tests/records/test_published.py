@@ -195,12 +195,12 @@ def expected_gallery() -> dict[str, Any]:
         words = f"notices {noticed} of {len(asked)}" if asked else "not asked yet"
         tools[tool] = {"asked": len(asked), "notices": noticed, "alarms": len(alarms), "said": words}
     steps: list[dict[str, Any]] = []
-    left = set(programs)
-    while gains := {tool: sum((name, tool) in loud for name in left) for tool in TOOLS}:
+    left, telling = set(programs), {key for key in loud if said[key]["right"][0] in ("silent", "cannot")}
+    while gains := {tool: sum((name, tool) in telling for name in left) for tool in TOOLS}:
         best = [tool for tool in TOOLS if gains[tool] == max(gains.values())][0]
         if not gains[best]:
             break
-        left = {name for name in left if (name, best) not in loud}
+        left = {name for name in left if (name, best) not in telling}
         found = {"tool": best, "title": TOOLS[best], "adds": gains[best], "so_far": len(programs) - len(left)}
         steps.append(found)
     waiting = [title for tool, title in TOOLS.items() if any((name, tool) not in said for name in programs)]
