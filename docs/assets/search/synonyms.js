@@ -43,7 +43,11 @@ num_stages, stage, pipelining, software pipeline
 num_warps, warp
 block size, block_size, tile size, block_m > autotune, block
 config, tune, tuning, autotune, autotuner
-cache, first call, recompile, jit > compile, first call
+cache, first call, jit > compile, first call
+recompile, recompiled, growing sequence, dynamic shape > every new shape, compiles again
+multiprocessor, sm
+strided, strided access, column access > neighbors in memory, uncoalesced
+upcast, cast > precision, tensor cores
 spill, register spill, register pressure > register, spill
 race condition, data race > atomic, race, run in no order
 deadlock, hang, hangs, spin lock > programs wait, locks
