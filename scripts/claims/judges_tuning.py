@@ -21,7 +21,8 @@ def compiled_per_shape(e: Evidence) -> Verdict:
     """False where lengths that differ share one compiled variant in the record, true where each has its own."""
     rows = re.findall(r"^n_elements = (\d+) +(variant|same as) (\d+)", e.output("block_model/variants"), re.M)
     own = [kind == "variant" for _, kind, _ in rows]
-    return Verdict(FALSE if not all(own) else TRUE, {"lengths": len(rows), "variants": sum(own)})
+    constant = "a variant of its own" if re.search(r"^BLOCK = \d+ +variant", e.output("block_model/variants"), re.M) else "none"
+    return Verdict(FALSE if not all(own) else TRUE, {"lengths": len(rows), "variants": sum(own), "constant": constant})
 
 
 def landscape(e: Evidence) -> list[Record]:
