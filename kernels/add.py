@@ -11,6 +11,7 @@ import triton
 import triton.language as tl
 
 from kernels.common.arguments import check_float_tensor, check_same_device, on_device_of
+from kernels.common.partial_tiles import load_partial_tile, store_partial_tile
 
 
 # --8<-- [start:kernel]
@@ -27,12 +28,27 @@ def add_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
 # --8<-- [end:kernel]
 
 
+# --8<-- [start:ragged]
+@triton.jit
+def add_ragged_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
+    # This program owns BLOCK neighboring elements, or fewer at the end.
+    start = tl.program_id(0).to(tl.int64) * BLOCK
+    offsets = start + tl.arange(0, BLOCK)  # [BLOCK]
+    whole = start + BLOCK <= n_elements
+    x = load_partial_tile(x_ptr, offsets, n_elements, whole)  # [BLOCK]
+    y = load_partial_tile(y_ptr, offsets, n_elements, whole)  # [BLOCK]
+    store_partial_tile(out_ptr, offsets, n_elements, whole, x + y)
+# --8<-- [end:ragged]
+
+
 # --8<-- [start:launch]
 def add_flat(x: torch.Tensor, y: torch.Tensor, out: torch.Tensor) -> torch.Tensor:
     n_elements = out.numel()
     block = 1024
     grid = ((n_elements + block - 1) // block,)  # triton.cdiv, without its cost on the host
-    add_kernel[grid](x, y, out, n_elements, BLOCK=block)
+    # Under a mask whose limit 16 does not divide, every load would be narrow.
+    kernel = add_ragged_kernel if n_elements % 16 else add_kernel
+    kernel[grid](x, y, out, n_elements, BLOCK=block)
     return out
 # --8<-- [end:launch]
 
