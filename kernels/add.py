@@ -28,7 +28,6 @@ def add_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
 # --8<-- [end:kernel]
 
 
-# --8<-- [start:ragged]
 @triton.jit
 def add_ragged_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
     # This program owns BLOCK neighboring elements, or fewer at the end.
@@ -38,7 +37,6 @@ def add_ragged_kernel(x_ptr, y_ptr, out_ptr, n_elements, BLOCK: tl.constexpr):
     x = load_partial_tile(x_ptr, offsets, n_elements, whole)  # [BLOCK]
     y = load_partial_tile(y_ptr, offsets, n_elements, whole)  # [BLOCK]
     store_partial_tile(out_ptr, offsets, n_elements, whole, x + y)
-# --8<-- [end:ragged]
 
 
 # --8<-- [start:launch]

@@ -8,7 +8,6 @@ from scripts.launches import SPECIMENS, Specimen
 TARGETS = ("sm_90", "sm_80", "sm_100", "gfx942")
 # Of these kernels other launches than the first that is listed; those after the first are compiled for sm_90 alone.
 SHOWN = {
-    "add_kernel": ["268435456-fp32", "98433-fp32"],
     "softmax_kernel": ["4096-bf16", "4096-fp32"],
     "staged_matmul_kernel": ["stages_3", "stages_1", "warps_4"],
     "matmul_tiled_kernel": ["rows-128x128x64-bf16"],
