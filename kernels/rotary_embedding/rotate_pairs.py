@@ -1,10 +1,10 @@
 """The kernel of `kernels.rotary_embedding`, and its launch: queries and keys are turned by one grid of programs.
 
-A program owns a token, or a few neighboring ones, and where every sequence has but one, those of a few sequences. It turns
-heads of the queries and heads of the keys, one after the other, and loads the tokens' rows of the table once for all of them.
-Where half a head is a power of two, these are whole heads. Any other half would leave lanes of a block idle. There the pairs
-are counted on from head to head, a program owns a block of the queries' and one of the keys', and each lane loads the part of
-the table that its pairs need; neighboring lanes that need the same are served by one read.
+A program owns a token, or a few neighboring ones, and where every sequence has but one, those of a few sequences. Where half a
+head is a power of two, it turns whole heads of the queries and of the keys, one after the other, and loads the tokens' rows of the
+table once for all of them. Any other half would leave lanes of a block idle. There the pairs are counted on from head to head, a
+program owns a block of the queries' or one of the keys', and each lane loads the part of the table that its pairs need;
+neighboring lanes that need the same are served by one read.
 """
 
 import functools
@@ -81,6 +81,7 @@ def rotary_embedding_kernel(
     n_tokens,
     n_q_heads,
     n_k_heads,
+    q_groups,
     HALF: tl.constexpr,
     WIDE: tl.constexpr,
     INVERSE: tl.constexpr,
@@ -90,10 +91,14 @@ def rotary_embedding_kernel(
     BLOCK: tl.constexpr,
     VECTOR: tl.constexpr,
 ):
-    # This program owns TOKENS neighboring tokens, and of these a group of the queries' pairs and one of the keys': those of
-    # Q_HEADS and K_HEADS whole heads, or BLOCK pairs of each, counted on from head to head. All strides are counted in vectors
-    # of VECTOR numbers, so that the compiler knows what divides them.
+    # This program owns TOKENS neighboring tokens, and of these Q_HEADS and K_HEADS whole heads of the queries and of the keys, or
+    # BLOCK pairs of either, counted on from head to head: first come the q_groups blocks of the queries, then those of the keys.
+    # All strides are counted in vectors of VECTOR numbers, so that the compiler knows what divides them.
     group = tl.program_id(0).to(tl.int64)
+    of_q, of_k = True, True
+    if BLOCK != HALF:
+        of_q, of_k = group < q_groups, group >= q_groups
+        group = tl.where(of_q, group, group - q_groups)
     tokens = tl.program_id(1).to(tl.int64) * TOKENS + tl.arange(0, TOKENS)  # [TOKENS]
     mask = (tokens < n_tokens)[:, None]  # [TOKENS, 1]
     pairs = tl.arange(0, BLOCK)  # [BLOCK]
@@ -111,12 +116,14 @@ def rotary_embedding_kernel(
         if INVERSE:
             sin, second_sin = -second_sin, -sin
         tile = (tokens, pairs, mask, cos, sin, second_cos, second_sin)
-        strides = (q_head_stride, q_token_stride, q_out_head_stride, q_out_token_stride)
-        x_ptr, out_ptr = q_ptr + batch * q_batch_stride * VECTOR, q_out_ptr + batch * q_out_batch_stride * VECTOR
-        rotary_embedding_turn(x_ptr, out_ptr, *strides, n_q_heads, group, *tile, HALF, Q_HEADS, BLOCK, VECTOR)
-        strides = (k_head_stride, k_token_stride, k_out_head_stride, k_out_token_stride)
-        x_ptr, out_ptr = k_ptr + batch * k_batch_stride * VECTOR, k_out_ptr + batch * k_out_batch_stride * VECTOR
-        rotary_embedding_turn(x_ptr, out_ptr, *strides, n_k_heads, group, *tile, HALF, K_HEADS, BLOCK, VECTOR)
+        if of_q:
+            strides = (q_head_stride, q_token_stride, q_out_head_stride, q_out_token_stride)
+            x_ptr, out_ptr = q_ptr + batch * q_batch_stride * VECTOR, q_out_ptr + batch * q_out_batch_stride * VECTOR
+            rotary_embedding_turn(x_ptr, out_ptr, *strides, n_q_heads, group, *tile, HALF, Q_HEADS, BLOCK, VECTOR)
+        if of_k:
+            strides = (k_head_stride, k_token_stride, k_out_head_stride, k_out_token_stride)
+            x_ptr, out_ptr = k_ptr + batch * k_batch_stride * VECTOR, k_out_ptr + batch * k_out_batch_stride * VECTOR
+            rotary_embedding_turn(x_ptr, out_ptr, *strides, n_k_heads, group, *tile, HALF, K_HEADS, BLOCK, VECTOR)
 
 
 def rotary_embedding_tile(half: int, n_q_heads: int, n_k_heads: int, n_tokens: int) -> tuple[int, int, int, int]:
@@ -134,6 +141,18 @@ def rotary_embedding_tile(half: int, n_q_heads: int, n_k_heads: int, n_tokens: i
     return tokens, q_heads, k_heads, min(1 << max(tokens * pairs // 1024, 1).bit_length() - 1, 16)
 
 
+def rotary_embedding_block(q_pairs: int, k_pairs: int, vector: int, n_tokens: int) -> tuple[int, int]:
+    """The pairs and the tokens of a program, where `half` is no power of two: the block that leaves the fewest lanes idle."""
+    most = 128 if vector == 1 else 64 * vector
+    sizes = [size for size in (most, most // 2, most // 4, most // 8) if size >= 16]
+    idle = [-q_pairs % size + -k_pairs % size for size in sizes]
+    block = sizes[idle.index(min(idle))]
+    tokens = 1
+    while 2 * tokens * block <= most and tokens < n_tokens:
+        tokens *= 2
+    return block, max(tokens, next_power_of_2(cdiv(n_tokens, 65535)))
+
+
 @functools.lru_cache(maxsize=4096)
 def rotary_embedding_plan(
     q_shape, n_k_heads, q_stride, k_stride, q_out_stride, k_out_stride, table_shape, cos_stride, sin_stride, element_size
@@ -149,14 +168,16 @@ def rotary_embedding_plan(
     if half & (half - 1):
         vector = math.gcd(16 // element_size, half, *strides)
         strides = tuple(stride // vector for stride in strides)
-        block = 128 if vector == 1 else 64 * vector
-        tokens, q_heads, k_heads, num_warps = next_power_of_2(cdiv(n_tokens, 65535)), 1, 1, max(1, block // 256)
+        block, tokens = rotary_embedding_block(n_q_heads * half, n_k_heads * half, vector, n_tokens)
+        q_heads, k_heads, num_warps = 1, 1, max(1, block * tokens // 256)
+        q_groups = cdiv(n_q_heads * half, block)
+        groups = q_groups + cdiv(n_k_heads * half, block)
     else:
         vector, block = 1, half
         tokens, q_heads, k_heads, num_warps = rotary_embedding_tile(half, n_q_heads, n_k_heads, n_tokens)
-    groups = max(cdiv(n_q_heads * half, q_heads * block), cdiv(n_k_heads * half, k_heads * block))
+        q_groups = groups = max(cdiv(n_q_heads, q_heads), cdiv(n_k_heads, k_heads))
     grid = (groups, cdiv(n_tokens, tokens), min(n_batches, 65535))
-    sizes = (n_batches, n_tokens, n_q_heads, n_k_heads)
+    sizes = (n_batches, n_tokens, n_q_heads, n_k_heads, q_groups)
     meta = {"HALF": half, "WIDE": table_shape[-1] != half, "TOKENS": tokens, "Q_HEADS": q_heads, "K_HEADS": k_heads}
     meta |= {"BLOCK": block, "VECTOR": vector, "num_warps": num_warps}
     return grid, strides + sizes, meta

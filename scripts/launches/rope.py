@@ -18,12 +18,16 @@ def turned(dtype: str, width: int, wide: bool, inverse: bool) -> Specimen:
     half = width // 2
     if half & (half - 1):
         vector = math.gcd(4 if dtype == "fp32" else 8, half)
-        block = 128 if vector == 1 else 64 * vector
-        tokens, q_heads, k_heads, num_warps = 1, 1, 1, max(1, block // 256)
+        most = 128 if vector == 1 else 64 * vector
+        idle = {size: -32 * half % size + -8 * half % size for size in (most, most // 2, most // 4, most // 8) if size >= 16}
+        block = min(idle, key=lambda size: idle[size])
+        tokens, q_heads, k_heads, num_warps = most // block, 1, 1, max(1, most // 256)
     else:
         vector, block, num_warps = 1, half, 1
         tokens, q_heads, k_heads = min(16, 256 // half), 2, 1
+    q_groups = -(-32 * half // block) if block != half else 32 // q_heads
     arguments = dict.fromkeys(POINTERS, f"*{dtype}") | {"n_batches": 2, "n_tokens": 4096, "n_q_heads": 32, "n_k_heads": 8}
+    arguments["q_groups"] = q_groups
     for name, heads in (("q", 32), ("k", 8), ("q_out", 32), ("k_out", 8)):
         strides = {"batch": 4096 * heads * width, "head": width, "token": heads * width}
         arguments |= {f"{name}_{axis}_stride": stride // vector for axis, stride in strides.items()}

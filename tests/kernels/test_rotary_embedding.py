@@ -380,6 +380,6 @@ def test_a_specimen_is_what_is_launched(specimen):
     )
     names = [f"{name}_{axis}_stride" for name in ("q", "k", "q_out", "k_out") for axis in ("batch", "head", "token")]
     names += [f"{name}_{axis}_stride" for name in ("cos", "sin") for axis in ("batch", "token")]
-    names += ["n_batches", "n_tokens", "n_q_heads", "n_k_heads"]
+    names += ["n_batches", "n_tokens", "n_q_heads", "n_k_heads", "q_groups"]
     assert [given[name] for name in names] == list(numbers)
     assert {name: given.get(name, specimen.options.get(name)) for name in meta} == meta
