@@ -7,10 +7,12 @@ taken from the centered row, after the mean is known, so that a large mean costs
 on chip are walked along twice (forward_long.py) or split over programs (forward_split.py).
 
 Row lengths and strides are passed in vectors of VECTOR elements. So the compiler knows that VECTOR divides them, and loads
-sixteen bytes at a time also where 8 divides them but not 16, which is all that it would find out by itself.
+sixteen bytes at a time also where 8 divides them but not 16, which is all that it would find out by itself; and eight or four
+bytes where only 4 or 2 does.
 """
 
 import functools
+import math
 from collections.abc import Callable
 
 import triton
@@ -71,9 +73,8 @@ def norm_kernel(
 
 
 def norm_vector(element_size: int, *lengths: int) -> int:
-    """How many elements make sixteen bytes, if that divides the length of a row and all strides; else 1."""
-    vector = 16 // element_size
-    return 1 if any(length % vector for length in lengths) else vector
+    """The elements of the widest load, of sixteen bytes at most, that divides the length of a row and all strides."""
+    return math.gcd(16 // element_size, *lengths)
 
 
 @functools.cache

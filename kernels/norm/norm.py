@@ -2,9 +2,9 @@
 
 Both bring every row to one scale, y = n * weight + bias with n = (x - mean) * rstd; RMS norm leaves out the mean, and has
 no bias. `centered` says which of the two is meant. Rows of up to `NORM_FORWARD_ROW` (forward) and `NORM_BACKWARD_ROW`
-(backward) stay on chip; longer ones take the kernels of the files whose names end in `long`, and forward so do some of those
-that would fit. Of few and very long rows, those of `norm_forward_split` give each to many programs; `norm_route` says which
-serves a shape.
+(backward) stay on chip; longer ones take the kernels of the files whose names end in `long`, and so do some of those that would
+fit. Of few and very long rows, those of `norm_forward_split` give each to many programs; `norm_route` and `norm_backward_route`
+say which serves a shape.
 """
 
 import functools
@@ -20,8 +20,9 @@ from kernels.norm.forward_split import norm_split
 
 NORM_FORWARD_ROW = 16384
 NORM_BACKWARD_ROW = 16384
-# At most so many rows, all longer than so many columns, are split over programs.
+# At most so many rows, all longer than so many columns, are split over programs; the second line is of rows with narrow loads.
 NORM_SPLIT = ((64, 32768), (128, 131072))
+NORM_SPLIT_NARROW = ((64, 16384), (256, 65536))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -30,11 +31,23 @@ def norm_route(n_rows: int, n_columns: int, row_stride: int, element_size: int, 
 
     The limits are where one kernel overtook another when all were timed on one GPU, an H200.
     """
+    load = element_size * norm_vector(element_size, n_columns, row_stride)  # bytes
     if n_columns > NORM_FORWARD_ROW:
-        return "split" if any(n_rows <= most and n_columns > least for most, least in NORM_SPLIT) else "long"
-    if norm_vector(element_size, n_columns, row_stride) == 1:
-        return "long" if n_columns > 1024 * element_size else "tile"
+        limits = NORM_SPLIT if load == 16 else NORM_SPLIT_NARROW
+        return "split" if any(n_rows <= most and n_columns > least for most, least in limits) else "long"
+    if n_columns > 1024 * load:
+        # Many narrow loads at once take the registers of their addresses; that matters where programs have to share them.
+        return "tile" if n_rows <= (256 if n_columns <= 8192 else 128) else "long"
     return "long" if n_columns == 8192 and element_size == 2 and not centered else "tile"
+
+
+def norm_backward_route(n_rows: int, n_columns: int, strides: tuple, element_size: int, centered: bool) -> str:
+    """Say in a word which kernels serve the backward pass of such rows: `tile` or `long`."""
+    if n_columns > NORM_BACKWARD_ROW or n_columns <= 8192:
+        return "tile" if n_columns <= NORM_BACKWARD_ROW else "long"
+    # A program has room for one such row, or not for all of it. Two launches do better unless there are many rows of wide loads.
+    load = element_size * norm_vector(element_size, n_columns, *strides)  # bytes
+    return "long" if n_rows <= 1024 or load <= 4 or (centered and element_size == 4) else "tile"
 
 
 NORM_FORWARD = {"tile": norm_tile, "long": norm_long, "split": norm_split}
@@ -106,9 +119,11 @@ def norm_backward(x, weight, dy, mean, rstd, dtypes: tuple) -> tuple:
         dweight, dbias = (None if dtype is None else torch.zeros(n_columns, dtype=dtype, device=x.device) for dtype in dtypes)
         return torch.empty_like(x), dweight, dbias
     dx = torch.empty_like(x, memory_format=torch.contiguous_format)
-    run = norm_tile_backward if n_columns <= NORM_BACKWARD_ROW else norm_long_backward
-    dx_rows = dx if dx.ndim == 2 else dx.view(-1, n_columns)
-    arguments = (norm_rows(x), norm_parameter(weight), norm_rows(dy), mean, rstd, dx_rows)
+    x_rows, dy_rows, dx_rows = norm_rows(x), norm_rows(dy), dx if dx.ndim == 2 else dx.view(-1, n_columns)
+    strides = (x_rows.stride()[0], dy_rows.stride()[0], dx_rows.stride()[0])
+    route = norm_backward_route(x_rows.shape[0], n_columns, strides, x.element_size(), centered=mean is not None)
+    run = norm_tile_backward if route == "tile" else norm_long_backward
+    arguments = (x_rows, norm_parameter(weight), dy_rows, mean, rstd, dx_rows)
     with on_device_of(x):
         return dx, *run(*arguments, dtypes)
 

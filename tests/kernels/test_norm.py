@@ -15,7 +15,15 @@ from kernels.norm.forward import norm_tile
 from kernels.norm.forward_long import norm_long
 from kernels.norm.forward_split import norm_split
 from kernels.norm.layer_norm import layer_norm_reference
-from kernels.norm.norm import NORM_BACKWARD_ROW, NORM_FORWARD, NORM_FORWARD_ROW, NORM_SPLIT, norm_route
+from kernels.norm.norm import (
+    NORM_BACKWARD_ROW,
+    NORM_FORWARD,
+    NORM_FORWARD_ROW,
+    NORM_SPLIT,
+    NORM_SPLIT_NARROW,
+    norm_backward_route,
+    norm_route,
+)
 from kernels.norm.rms_norm import rms_norm_reference
 from tests.interpreter import only_touching
 from tests.kernels.numerics import (
@@ -141,7 +149,8 @@ def short_limits(monkeypatch):
     monkeypatch.setattr("kernels.norm.norm.norm_route", norm_route.__wrapped__)  # which finds its limits anew each time
     monkeypatch.setattr("kernels.norm.norm.NORM_FORWARD_ROW", 64)
     monkeypatch.setattr("kernels.norm.norm.NORM_BACKWARD_ROW", 64)
-    monkeypatch.setattr("kernels.norm.norm.NORM_SPLIT", ((0, 64),))
+    for limits in ("NORM_SPLIT", "NORM_SPLIT_NARROW"):
+        monkeypatch.setattr(f"kernels.norm.norm.{limits}", ((0, 64),))
 
 
 @pytest.fixture
@@ -153,7 +162,8 @@ def small_parts(monkeypatch):
 @pytest.fixture
 def split_limits(monkeypatch, short_limits, small_parts):
     """Split rows of more than 64 elements over programs, however many there are."""
-    monkeypatch.setattr("kernels.norm.norm.NORM_SPLIT", ((2**40, 64),))
+    for limits in ("NORM_SPLIT", "NORM_SPLIT_NARROW"):
+        monkeypatch.setattr(f"kernels.norm.norm.{limits}", ((2**40, 64),))
 
 
 @pytest.fixture(params=["tile", "long", "split"])
@@ -211,9 +221,9 @@ def test_few_long_rows_are_split_over_programs(device, monkeypatch):
     taken: list[str] = []
     for route in FORWARD:
         monkeypatch.setitem(NORM_FORWARD, route, lambda *arguments, route=route: taken.append(route))
-    for rows, columns in NORM_SPLIT:
+    for rows, columns, more in [(*limit, 8) for limit in NORM_SPLIT] + [(*limit, 1) for limit in NORM_SPLIT_NARROW]:
         taken.clear()
-        long = columns + 1
+        long = columns + more
         assert columns >= NORM_FORWARD_ROW and rows % 2 == 0
         for shape in ((long,), (rows, long), (2, rows // 2, long), (rows + 1, long), (2, rows, long), (rows, columns)):
             layer_norm(torch.zeros(shape, device=device))
@@ -225,17 +235,33 @@ def test_few_long_rows_are_split_over_programs(device, monkeypatch):
 
 def test_rows_that_would_fit_and_are_walked_along(device):
     """Those that are loaded number by number, by their length or by their stride, and one that did better so."""
-    def route(columns, size, centered=True, stride=0):
-        return norm_route(4096, columns, stride or columns, size, centered)
+    def route(columns, size, centered=True, stride=0, rows=4096):
+        return norm_route(rows, columns, stride or columns, size, centered)
 
     assert [route(n, 2) for n in (2047, 2056, 5000, 5001, 16383, 16384)] == ["tile", "tile", "tile", "long", "long", "tile"]
     assert [route(n, 4) for n in (4095, 4100, 4101, 16383)] == ["tile", "tile", "long", "long"]
+    assert [route(n, 2) for n in (4094, 5002, 8188, 8196)] == ["tile", "long", "tile", "long"]  # loads of 4 and of 8 bytes
+    assert [route(5001, 2, rows=rows) for rows in (256, 257)] == ["tile", "long"]
+    assert [route(9001, 4, rows=rows) for rows in (128, 129)] == ["tile", "long"]
     assert [route(5000, 2, stride=stride) for stride in (5008, 5001)] == ["tile", "long"]
     assert [route(8192, size, centered) for size, centered in ((2, False), (4, False), (2, True))] == ["long", "tile", "tile"]
-    for dtype, columns in ((torch.bfloat16, 2049), (torch.float32, 4097)):
-        x, dy = data(3, columns, dtype, device)
+    for dtype, rows, columns in ((torch.bfloat16, 257, 2049), (torch.float32, 257, 4097)):
+        x, dy = data(rows, columns, dtype, device)
         for name in NAMES:
             assert_gradients(name, x, *parameters(name, columns, dtype, device), dy)
+
+
+def test_rows_that_would_fit_and_take_two_launches_back(device):
+    def route(rows, columns, size, centered=True, stride=0):
+        return norm_backward_route(rows, columns, (columns, stride or columns, columns), size, centered)
+
+    assert [route(1, n, 2) for n in (8192, 8200, 16384, 16392)] == ["tile", "long", "long", "long"]
+    assert [route(1025, n, 2) for n in (8200, 8196, 8194, 8193)] == ["tile", "tile", "long", "long"]
+    assert [route(1025, 8200, 2, stride=stride) for stride in (8208, 8201)] == ["tile", "long"]
+    assert [route(1025, 8200, 4, centered) for centered in (True, False)] == ["long", "tile"]
+    for name in NAMES:
+        x, dy = data(2, 8200, torch.float32, device)
+        assert_gradients(name, x, *parameters(name, 8200, torch.float32, device), dy)
 
 
 SPLIT = [("layer_norm", torch.float32, *shape) for shape in ((1, 65), (2, 96), (7, 130), (2, 3072), (3, 5000))]
