@@ -1,10 +1,10 @@
 """The kernel of `kernels.rotary_embedding`, and its launch: queries and keys are turned by one grid of programs.
 
-A program owns a token, or a few neighboring ones, and where every sequence has but one, those of a few sequences. Where half a
-head is a power of two, it turns whole heads of the queries and of the keys, one after the other, and loads the rows of the table
-once for all of them. Any other half would leave lanes of a block idle. There the pairs are counted on from head to head, a program
-owns a block of the queries' or one of the keys', and each lane loads the part of the table that its pairs need; neighboring lanes
-that need the same are served by one read.
+A program owns a token, or a few neighboring ones, and where every sequence has but one, those of a few sequences. Where half
+a head is a power of two, it turns whole heads of the queries and of the keys, one after the other, and loads the rows of the
+table once for all of them. Any other half would leave lanes of a block idle. There the pairs are counted on from head to
+head, a program owns a block of the queries' or one of the keys', and each lane loads the part of the table that its pairs
+need; neighboring lanes that need the same are served by one read.
 """
 
 import functools
