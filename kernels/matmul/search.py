@@ -15,6 +15,7 @@ from triton.runtime.errors import OutOfResources, PTXASError
 from triton.testing import do_bench
 
 from kernels.common.arguments import on_device_of
+from kernels.matmul.aligned import aligned_copy
 from kernels.matmul.autotune_cache import candidate_name, read_tried, search_file, search_key, write_tried
 from kernels.matmul.configs import (
     GLUON_TILE,
@@ -30,7 +31,6 @@ from kernels.matmul.dispatch import MATMUL_KERNELS, prepare_launch
 from kernels.matmul.epilogue import Epilogue
 from kernels.matmul.plan import (
     MatmulPlan,
-    aligned_copy,
     hopper_plan,
     loadable,
     matmul_family,
