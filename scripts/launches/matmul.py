@@ -83,7 +83,8 @@ def product(
     if kernel == HOPPER:
         block_m, block_n, block_k = shape[:3]
         arguments |= {"a_desc": of(dtype, block_m, block_k), "b_desc": of(dtype, block_k, block_n)}
-        arguments |= {"c_desc": of(dtype, block_m, block_n), "c_stride": 4096, "N_STEP": 16, "A_T": False, "B_T": False, "UPCAST": False}
+        arguments |= {"c_desc": of(dtype, block_m, block_n), "c_stride": 4096, "N_STEP": 16}
+        arguments |= {"A_T": False, "B_T": False, "UPCAST": False}
     else:
         arguments |= BY_ROWS | {"WHOLE_K": True, "UPCAST": False, "PRECISION": "tf32"}
     if kernel == SPLIT:
@@ -135,7 +136,7 @@ SPECIMENS = [
     product(HOPPER, "gelu", "bf16", (128, 256, 64, 8, 3), 255, 232_448, EMULATED, bias_ptr="*bf16", ACTIVATION="gelu"),
     product(HOPPER, "kept", "bf16", (128, 256, 64, 8, 3), 255, 232_448, EMULATED, c_desc=None, **EVEN),
     product(HOPPER, "pointers", "bf16", (128, 128, 64, 8, 4), 255, 232_448, EMULATED, c_desc=None),
-    product(HOPPER, "fours", "bf16", (128, 256, 64, 8, 3), 255, 232_448, EMULATED, c_desc=None, N=4100, c_stride=4100, N_STEP=4),
+    product(HOPPER, "fours", "bf16", (128, 256, 64, 8, 3), 255, 232_448, EMULATED, c_desc=None, N=4100, N_STEP=4, c_stride=4100),
     narrow("rows", "bf16", (64, 16, 256, 4, 4), 255),
     narrow("rows", "bf16", (64, 64, 128, 4, 6), 255, parts=2),
     narrow("alone", "bf16", (64, 64, 128, 4, 6), 255),
