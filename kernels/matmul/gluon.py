@@ -17,7 +17,15 @@ from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared,
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
 from kernels.common.tile_copies import load_tile, store_tile
-from kernels.matmul.epilogue import Epilogue, Launch, descriptor_factory, known_step, matmul_activated, matmul_known, matmul_tile
+from kernels.matmul.epilogue import (
+    Epilogue,
+    Launch,
+    descriptor_factory,
+    known_step,
+    matmul_activated,
+    matmul_known,
+    matmul_tile,
+)
 
 GROUPS = gl.constexpr(3)
 ROWS = gl.constexpr(64)  # of a group, and the sides of what it loads of a and stores of c
@@ -62,7 +70,7 @@ def matmul_gluon_store(c, c_desc, c_ptr, c_stride, M, N, N_STEP: gl.constexpr, p
         matmul_gluon_store(left, c_desc, c_ptr, c_stride, M, N, N_STEP, page, row, column)
         matmul_gluon_store(right, c_desc, c_ptr, c_stride, M, N, N_STEP, page, row, column + WIDTH // 2)
     elif N_STEP < 8:
-        # No descriptor can store rows that begin anywhere. N_STEP numbers at a time, the lanes of a warp store them side by side.
+        # No descriptor can store rows that begin anywhere. A lane stores N_STEP numbers at a time, beside its neighbors.
         page.store(c)
         layout: gl.constexpr = gl.BlockedLayout([1, N_STEP], [max(1, N_STEP // 2), 32 // max(1, N_STEP // 2)], [4, 1], [1, 0])
         rows = row + gl.arange(0, ROWS, gl.SliceLayout(1, layout))  # [ROWS]
@@ -82,7 +90,8 @@ def matmul_gluon_store(c, c_desc, c_ptr, c_stride, M, N, N_STEP: gl.constexpr, p
 @gluon.jit
 def matmul_gluon_multiply(
     group: gl.constexpr, descriptors, rings, barriers, sizes, pointers, BLOCK_N: gl.constexpr, BLOCK_K: gl.constexpr,
-    STAGES: gl.constexpr, GROUP_M: gl.constexpr, A_T: gl.constexpr, B_T: gl.constexpr, FINISH: gl.constexpr, N_STEP: gl.constexpr,
+    STAGES: gl.constexpr, GROUP_M: gl.constexpr, A_T: gl.constexpr, B_T: gl.constexpr, FINISH: gl.constexpr,
+    N_STEP: gl.constexpr,
 ):
     # This group of four warps owns 64 rows of every tile.
     _, _, c_desc, z_desc = descriptors
@@ -127,7 +136,8 @@ def matmul_gluon_multiply(
 @gluon.jit
 def matmul_gluon_kernel(
     a_desc, b_desc, c_desc, z_desc, c_ptr, z_ptr, bias_ptr, M, N, K, c_stride, A_T: gl.constexpr, B_T: gl.constexpr,
-    FINISH: gl.constexpr, N_STEP: gl.constexpr, BLOCK_N: gl.constexpr, BLOCK_K: gl.constexpr, STAGES: gl.constexpr, GROUP_M: gl.constexpr,
+    FINISH: gl.constexpr, N_STEP: gl.constexpr, BLOCK_N: gl.constexpr, BLOCK_K: gl.constexpr, STAGES: gl.constexpr,
+    GROUP_M: gl.constexpr,
     REGISTERS: gl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
@@ -146,15 +156,24 @@ def matmul_gluon_kernel(
         [
             (
                 matmul_gluon_multiply,
-                (0, descriptors, rings, barriers, sizes, pointers, BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T, FINISH, N_STEP),
+                (
+                    0, descriptors, rings, barriers, sizes, pointers,
+                    BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T, FINISH, N_STEP,
+                ),
             ),
             (
                 matmul_gluon_multiply,
-                (1, descriptors, rings, barriers, sizes, pointers, BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T, FINISH, N_STEP),
+                (
+                    1, descriptors, rings, barriers, sizes, pointers,
+                    BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T, FINISH, N_STEP,
+                ),
             ),
             (
                 matmul_gluon_multiply,
-                (2, descriptors, rings, barriers, sizes, pointers, BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T, FINISH, N_STEP),
+                (
+                    2, descriptors, rings, barriers, sizes, pointers,
+                    BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T, FINISH, N_STEP,
+                ),
             ),
             (matmul_gluon_load, (descriptors, rings, barriers, sizes, BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T)),
         ],

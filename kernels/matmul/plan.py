@@ -38,8 +38,8 @@ class MatmulPlan:
 WORTH_DESCRIPTORS = 2**24
 # From so many products on, a copy of a matrix that no wide load can read costs less than it saves.
 WORTH_A_COPY = 2**26
-# From so much of m n / (m + n) on, a copy of a matrix whose lines begin at multiples of 16 bytes but not of 128 costs less than
-# it saves: the accelerator fetches two pieces of 128 bytes for each that lies across their border.
+# From so much of m n / (m + n) on, a copy costs less than it saves where the lines of a matrix begin at multiples of 16 bytes
+# but not of 128: the accelerator fetches two pieces of 128 bytes for each that lies across their border.
 WORTH_A_SHIFT = 2000
 # From so many bytes of a line on, lines are copied to multiples of 128 bytes: what is added to each is little there.
 LONG_LINE = 1024
@@ -77,7 +77,7 @@ def matmul_layout(matrix: torch.Tensor) -> str:
 
 
 def is_shifted(matrix: torch.Tensor, layout: str) -> bool:
-    """Whether a descriptor can load lines of a matrix that begin at multiples of 16 bytes but not of 128, where a copy's do."""
+    """Whether a descriptor can load lines of a matrix, but they begin at no multiples of 128 bytes, where a copy's do."""
     apart = matrix.stride(0 if layout == "rows" else 1) * matrix.element_size()
     return bool(layout) and apart >= LONG_LINE and apart % 128 != 0
 

@@ -36,6 +36,7 @@ ODD: dict[str, Any] = {"N": 4095, "K": 4095, "b_row_stride": 4095, "WHOLE_K": Fa
 FOURS: dict[str, Any] = {name: 4100 for name in ("N", "K", "a_row_stride", "b_row_stride", "c_stride")}
 FOURS |= {name: 4 for name in ("N_STEP", "A_STEP", "B_STEP")} | {"WHOLE_K": False}
 EVEN: dict[str, Any] = {"z_ptr": "*bf16", "bias_ptr": "*bf16", "ACTIVATION": "gelu"}
+FOUR_COLUMNS: dict[str, Any] = {"N": 4100, "c_stride": 4100, "N_STEP": 4}
 
 
 def tile(block_m: int, block_n: int, block_k: int, num_warps: int, num_stages: int) -> tuple[dict, dict]:
@@ -69,7 +70,8 @@ def narrow(label: str, dtype: str, shape: tuple[int, ...], registers: int, parts
 def parts(block: tuple[int, int], rows: int, count: int, num_warps: int, registers: int, **other: Any) -> Specimen:
     """A launch that adds up the partial sums of the products above."""
     arguments: dict[str, Any] = {"partial_ptr": "*fp32", "c_ptr": "*bf16"} | SIZES | FINISH | {"c_stride": 4096, "n_parts": count}
-    arguments |= {"WIDE": block[0], "NARROW": block[1], "ROWS": rows, "PARTS": count, "N_STEP": 16, "TRANSPOSED": False} | other
+    arguments |= {"WIDE": block[0], "NARROW": block[1], "ROWS": rows, "PARTS": count, "N_STEP": 16}
+    arguments |= {"TRANSPOSED": False} | other
     label, options = f"{count}-{block[0]}x{block[1]}", {"num_warps": num_warps}
     return Specimen(PARTS, label, registers, 40_000, arguments=arguments, options=options)
 
@@ -136,7 +138,7 @@ SPECIMENS = [
     product(HOPPER, "gelu", "bf16", (128, 256, 64, 8, 3), 255, 232_448, EMULATED, bias_ptr="*bf16", ACTIVATION="gelu"),
     product(HOPPER, "kept", "bf16", (128, 256, 64, 8, 3), 255, 232_448, EMULATED, c_desc=None, **EVEN),
     product(HOPPER, "pointers", "bf16", (128, 128, 64, 8, 4), 255, 232_448, EMULATED, c_desc=None),
-    product(HOPPER, "fours", "bf16", (128, 256, 64, 8, 3), 255, 232_448, EMULATED, c_desc=None, N=4100, N_STEP=4, c_stride=4100),
+    product(HOPPER, "fours", "bf16", (128, 256, 64, 8, 3), 255, 232_448, EMULATED, c_desc=None, **FOUR_COLUMNS),
     narrow("rows", "bf16", (64, 16, 256, 4, 4), 255),
     narrow("rows", "bf16", (64, 64, 128, 4, 6), 255, parts=2),
     narrow("alone", "bf16", (64, 64, 128, 4, 6), 255),
