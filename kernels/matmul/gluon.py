@@ -137,8 +137,7 @@ def matmul_gluon_multiply(
 def matmul_gluon_kernel(
     a_desc, b_desc, c_desc, z_desc, c_ptr, z_ptr, bias_ptr, M, N, K, c_stride, A_T: gl.constexpr, B_T: gl.constexpr,
     FINISH: gl.constexpr, N_STEP: gl.constexpr, BLOCK_N: gl.constexpr, BLOCK_K: gl.constexpr, STAGES: gl.constexpr,
-    GROUP_M: gl.constexpr,
-    REGISTERS: gl.constexpr,
+    GROUP_M: gl.constexpr, REGISTERS: gl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
     a_ring = gl.allocate_shared_memory(a_desc.dtype, [STAGES * GROUPS] + a_desc.block_type.shape, a_desc.layout)
