@@ -44,7 +44,7 @@ HOPPER_TILES: dict[str, list[tuple]] = {
     ],
     "fp8": [(128, 256, 128, 8, 8, 3, True), (128, 128, 128, 8, 8, 4, True), (64, 128, 256, 8, 4, 3, False)],
 }
-# The tile of the kernel in Gluon, without whether a descriptor stores: one always does.
+# The tile of the kernel in Gluon, without whether a descriptor stores: one does wherever it can.
 GLUON_TILE = (192, 128, 64, 8, 4, 5)
 # Tiles of products with one narrow matrix, by its columns: the widest that takes no more, 16-bit and then 8-bit floats.
 NARROW_TILES: dict[str, dict[int, tuple[int, ...]]] = {

@@ -6,6 +6,7 @@ The sum is in float32 and stays on chip until it is finished, so bias and activa
 """
 
 from collections.abc import Callable
+from math import gcd
 from typing import Any, NamedTuple
 
 import torch
@@ -48,6 +49,25 @@ def descriptor_factory(descriptor: Any) -> Callable[[torch.Tensor], Any]:
         return made
 
     return describe
+
+
+def known_step(*sizes: int) -> int:
+    """The largest power of two up to 16 that divides all of them: what a kernel is told of them with `matmul_known`."""
+    return gcd(16, *sizes)
+
+
+# --8<-- [start:known]
+@triton.jit
+def matmul_known(size, STEP: tl.constexpr):
+    """The size, which is a multiple of STEP, written so that the compiler sees it is one.
+
+    By itself it asks of an argument only whether 16 divides it. Where it does not, every row may begin anywhere, and the
+    numbers of a row are loaded and stored one by one: at 1476 columns of two bytes, where four at a time would be right.
+    """
+    if STEP == 1:
+        return size
+    return size // STEP * STEP
+# --8<-- [end:known]
 
 
 # --8<-- [start:tile]

@@ -17,7 +17,15 @@ from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared,
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
 from kernels.common.tile_copies import load_tile, store_tile
-from kernels.matmul.epilogue import Epilogue, Launch, descriptor_factory, matmul_activated, matmul_tile
+from kernels.matmul.epilogue import (
+    Epilogue,
+    Launch,
+    descriptor_factory,
+    known_step,
+    matmul_activated,
+    matmul_known,
+    matmul_tile,
+)
 
 GROUPS = gl.constexpr(3)
 ROWS = gl.constexpr(64)  # of a group, and the sides of what it loads of a and stores of c
@@ -54,13 +62,22 @@ def matmul_gluon_load(
 
 # --8<-- [start:store]
 @gluon.jit
-def matmul_gluon_store(c, c_desc, page, row, column):
+def matmul_gluon_store(c, c_desc, c_ptr, c_stride, M, N, N_STEP: gl.constexpr, page, row, column):
     # A group stores its rows through one page of shared memory, as many columns at a time as the page has.
     WIDTH: gl.constexpr = c.shape[1]
     if page.shape[1] < WIDTH:
         left, right = c.reshape([ROWS, 2, WIDTH // 2]).permute(0, 2, 1).split()
-        matmul_gluon_store(left, c_desc, page, row, column)
-        matmul_gluon_store(right, c_desc, page, row, column + WIDTH // 2)
+        matmul_gluon_store(left, c_desc, c_ptr, c_stride, M, N, N_STEP, page, row, column)
+        matmul_gluon_store(right, c_desc, c_ptr, c_stride, M, N, N_STEP, page, row, column + WIDTH // 2)
+    elif N_STEP < 8:
+        # No descriptor can store rows that begin anywhere. A lane stores N_STEP numbers at a time, beside its neighbors.
+        page.store(c)
+        layout: gl.constexpr = gl.BlockedLayout([1, N_STEP], [max(1, N_STEP // 2), 32 // max(1, N_STEP // 2)], [4, 1], [1, 0])
+        rows = row + gl.arange(0, ROWS, gl.SliceLayout(1, layout))  # [ROWS]
+        columns = column + gl.arange(0, WIDTH, gl.SliceLayout(0, layout))  # [WIDTH]
+        offsets = gl.expand_dims(rows.to(gl.int64) * matmul_known(c_stride, N_STEP), 1) + gl.expand_dims(columns, 0)
+        mask = gl.expand_dims(rows < M, 1) & gl.expand_dims(columns < matmul_known(N, N_STEP), 0)
+        gl.store(c_ptr + offsets, page.load(layout), mask=mask)
     else:
         tma.store_wait(0)  # what was in the page is stored
         page.store(c)
@@ -72,14 +89,16 @@ def matmul_gluon_store(c, c_desc, page, row, column):
 # --8<-- [start:multiply]
 @gluon.jit
 def matmul_gluon_multiply(
-    group: gl.constexpr, descriptors, rings, barriers, sizes, bias_ptr, BLOCK_N: gl.constexpr, BLOCK_K: gl.constexpr,
+    group: gl.constexpr, descriptors, rings, barriers, sizes, pointers, BLOCK_N: gl.constexpr, BLOCK_K: gl.constexpr,
     STAGES: gl.constexpr, GROUP_M: gl.constexpr, A_T: gl.constexpr, B_T: gl.constexpr, FINISH: gl.constexpr,
+    N_STEP: gl.constexpr,
 ):
     # This group of four warps owns 64 rows of every tile.
     _, _, c_desc, z_desc = descriptors
     a_ring, b_ring, pages = rings
     ready, empty = barriers
     M, N, K = sizes
+    c_ptr, z_ptr, bias_ptr, c_stride = pointers
     ACTIVATION: gl.constexpr = FINISH[2]
     layout: gl.constexpr = gl.NVMMADistributedLayout([3, 0], [4, 1], [16, BLOCK_N, 16])
     step = 0
@@ -105,9 +124,10 @@ def matmul_gluon_multiply(
             total += gl.expand_dims(bias, 0)
         page = pages.index(group)
         if FINISH[1]:
-            matmul_gluon_store(total.to(z_desc.dtype), z_desc, page, row + group * ROWS, column)
+            z = total.to(z_desc.dtype)
+            matmul_gluon_store(z, z_desc, z_ptr, c_stride, M, N, N_STEP, page, row + group * ROWS, column)
         c = matmul_activated(total, ACTIVATION).to(c_desc.dtype)
-        matmul_gluon_store(c, c_desc, page, row + group * ROWS, column)
+        matmul_gluon_store(c, c_desc, c_ptr, c_stride, M, N, N_STEP, page, row + group * ROWS, column)
     tma.store_wait(0)
 # --8<-- [end:multiply]
 
@@ -115,9 +135,9 @@ def matmul_gluon_multiply(
 # --8<-- [start:kernel]
 @gluon.jit
 def matmul_gluon_kernel(
-    a_desc, b_desc, c_desc, z_desc, bias_ptr, M, N, K, A_T: gl.constexpr, B_T: gl.constexpr, FINISH: gl.constexpr,
-    BLOCK_N: gl.constexpr, BLOCK_K: gl.constexpr, STAGES: gl.constexpr, GROUP_M: gl.constexpr,
-    REGISTERS: gl.constexpr,
+    a_desc, b_desc, c_desc, z_desc, c_ptr, z_ptr, bias_ptr, M, N, K, c_stride, A_T: gl.constexpr, B_T: gl.constexpr,
+    FINISH: gl.constexpr, N_STEP: gl.constexpr, BLOCK_N: gl.constexpr, BLOCK_K: gl.constexpr, STAGES: gl.constexpr,
+    GROUP_M: gl.constexpr, REGISTERS: gl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
     a_ring = gl.allocate_shared_memory(a_desc.dtype, [STAGES * GROUPS] + a_desc.block_type.shape, a_desc.layout)
@@ -129,20 +149,30 @@ def matmul_gluon_kernel(
         mbarrier.init(ready.index(stage), count=1)
         mbarrier.init(empty.index(stage), count=GROUPS)
     descriptors, rings, barriers, sizes = (a_desc, b_desc, c_desc, z_desc), (a_ring, b_ring, pages), (ready, empty), (M, N, K)
+    pointers = c_ptr, z_ptr, bias_ptr, c_stride
     # The first group has the launch's warps; of the others it is said how many warps and how many registers a thread they have.
     gl.warp_specialize(
         [
             (
                 matmul_gluon_multiply,
-                (0, descriptors, rings, barriers, sizes, bias_ptr, BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T, FINISH),
+                (
+                    0, descriptors, rings, barriers, sizes, pointers,
+                    BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T, FINISH, N_STEP,
+                ),
             ),
             (
                 matmul_gluon_multiply,
-                (1, descriptors, rings, barriers, sizes, bias_ptr, BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T, FINISH),
+                (
+                    1, descriptors, rings, barriers, sizes, pointers,
+                    BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T, FINISH, N_STEP,
+                ),
             ),
             (
                 matmul_gluon_multiply,
-                (2, descriptors, rings, barriers, sizes, bias_ptr, BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T, FINISH),
+                (
+                    2, descriptors, rings, barriers, sizes, pointers,
+                    BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T, FINISH, N_STEP,
+                ),
             ),
             (matmul_gluon_load, (descriptors, rings, barriers, sizes, BLOCK_N, BLOCK_K, STAGES, GROUP_M, A_T, B_T)),
         ],
@@ -173,13 +203,15 @@ def matmul_gluon(
     options["FINISH"] = finish.bias is not None, finish.z is not None, finish.activation
     of_a = descriptor_factory(gluon_descriptor(a, 64, options["BLOCK_K"]))
     of_b = descriptor_factory(gluon_descriptor(b, options["BLOCK_K"], options["BLOCK_N"]))
-    of_c, run = descriptor_factory(gluon_descriptor(c, 64, 64)), matmul_gluon_kernel[grid]
+    options["N_STEP"] = known_step(n, c.stride(0))
+    # Where pointers store, a's descriptor stands for that of c: it says of its blocks what c's would.
+    of_c = descriptor_factory(gluon_descriptor(c, 64, 64)) if options["N_STEP"] >= 8 else None
+    run = matmul_gluon_kernel[grid]
 
     def launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Epilogue) -> None:
-        c_desc = of_c(c)
-        z_desc = c_desc if finish.z is None else of_c(finish.z)
-        bias = c if finish.bias is None else finish.bias
-        run(of_a(a), of_b(b), c_desc, z_desc, bias, m, n, k, **options)
+        a_desc, z = of_a(a), c if finish.z is None else finish.z
+        c_desc, z_desc = (of_c(c), of_c(z)) if of_c else (a_desc, a_desc)
+        run(a_desc, of_b(b), c_desc, z_desc, c, z, c if finish.bias is None else finish.bias, m, n, k, c.stride(0), **options)
 
     return launch
 # --8<-- [end:launch]

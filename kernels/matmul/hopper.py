@@ -15,7 +15,16 @@ import triton.language as tl
 from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels.common.arguments import INTERPRETED
-from kernels.matmul.epilogue import Epilogue, Launch, descriptor_factory, matmul_activated, matmul_finished, matmul_tile
+from kernels.matmul.epilogue import (
+    Epilogue,
+    Launch,
+    descriptor_factory,
+    known_step,
+    matmul_activated,
+    matmul_finished,
+    matmul_known,
+    matmul_tile,
+)
 
 
 # --8<-- [start:kernel]
@@ -33,6 +42,7 @@ def matmul_hopper_kernel(
     N,
     K,
     c_stride,
+    N_STEP: tl.constexpr,
     A_T: tl.constexpr,
     B_T: tl.constexpr,
     UPCAST: tl.constexpr,
@@ -44,6 +54,7 @@ def matmul_hopper_kernel(
     GROUP_M: tl.constexpr,
 ):
     # This program owns every num_programs-th tile of c.
+    N, c_stride = matmul_known(N, N_STEP), matmul_known(c_stride, N_STEP)
     n_tiles = tl.cdiv(M, BLOCK_M) * tl.cdiv(N, BLOCK_N)
     first = tl.program_id(0).to(tl.int64)
     for tile in tl.range(first, n_tiles, tl.num_programs(0), flatten=True):
@@ -92,6 +103,7 @@ def matmul_hopper(
     # What the activation is given is stored by pointers; a program has no room for a second way out.
     stored = options.pop("DESCRIPTOR_STORE") and finish.z is None and c.stride(0) * c.element_size() % 16 == 0
     options |= {"A_T": a.stride(1) != 1, "B_T": b.stride(1) != 1, "UPCAST": INTERPRETED, **finish.constants}
+    options["N_STEP"] = known_step(n, c.stride(0))
     sizes, run = (m, n, k, c.stride(0)), matmul_hopper_kernel[grid]
     of_a, of_b = descriptor_factory(descriptor(a, block_m, block_k)), descriptor_factory(descriptor(b, block_k, block_n))
     of_c = descriptor_factory(descriptor(c, block_m, block_n)) if stored else lambda c: None

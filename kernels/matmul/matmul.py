@@ -13,7 +13,7 @@ is the memory again.
 import torch
 
 from kernels.common.arguments import check_float_tensor, check_same_device, on_device_of
-from kernels.matmul.dispatch import matmul_launch, prepare_launch
+from kernels.matmul.dispatch import for_both, matmul_launch, prepare_launch
 from kernels.matmul.epilogue import Epilogue
 from kernels.matmul.search import matmul_search
 
@@ -105,6 +105,9 @@ class Matmul(torch.autograd.Function):
         needed = ctx.needs_input_grad
         # Public only where somebody may differentiate these in turn: its checks take the host a while.
         product = matmul if torch.is_grad_enabled() else matmul_of
+        if product is matmul_of and needed[0] and needed[1] and not ctx.autotune:
+            with on_device_of(dz):
+                dz = for_both(dz, a, b)
         da = product(dz, b.mT, autotune=ctx.autotune) if needed[0] else None
         db = product(a.mT, dz, autotune=ctx.autotune) if needed[1] else None
         return da, db, dz.sum(0, dtype=torch.float32).to(bias.dtype) if needed[2] else None, None, None

@@ -19,7 +19,15 @@ import triton.language as tl
 from kernels.common.arguments import INTERPRETED
 from kernels.common.counters import arrival_counters, shared_key, workspace
 from kernels.common.sizes import next_power_of_2
-from kernels.matmul.epilogue import Epilogue, Launch, descriptor_factory, matmul_activated, matmul_finished
+from kernels.matmul.epilogue import (
+    Epilogue,
+    Launch,
+    descriptor_factory,
+    known_step,
+    matmul_activated,
+    matmul_finished,
+    matmul_known,
+)
 from kernels.matmul.hopper import descriptor
 
 
@@ -27,9 +35,10 @@ from kernels.matmul.hopper import descriptor
 @triton.jit
 def matmul_narrow_finish(
     total, c_ptr, z_ptr, bias_ptr, scale_a_ptr, scale_b_ptr, wide_places, narrow_places, M, N, c_stride,
-    TRANSPOSED: tl.constexpr, ROW_SCALES: tl.constexpr, ACTIVATION: tl.constexpr,
+    N_STEP: tl.constexpr, TRANSPOSED: tl.constexpr, ROW_SCALES: tl.constexpr, ACTIVATION: tl.constexpr,
 ):
     """Finish sums and store them; [wide, narrow] places are [rows, columns] of c, or the other way round if TRANSPOSED."""
+    N, c_stride = matmul_known(N, N_STEP), matmul_known(c_stride, N_STEP)
     rows, columns = (narrow_places, wide_places) if TRANSPOSED else (wide_places, narrow_places)
     c = total.T if TRANSPOSED else total  # [rows, columns]
     c = matmul_finished(c, bias_ptr, scale_a_ptr, scale_b_ptr, rows, columns, M, N, ROW_SCALES)
@@ -56,6 +65,7 @@ def matmul_narrow_kernel(
     K,
     c_stride,
     part_blocks,
+    N_STEP: tl.constexpr,
     WIDE_T: tl.constexpr,
     NARROW_T: tl.constexpr,
     TRANSPOSED: tl.constexpr,
@@ -101,7 +111,7 @@ def matmul_narrow_kernel(
     if last:
         matmul_narrow_finish(
             total, c_ptr, z_ptr, bias_ptr, scale_a_ptr, scale_b_ptr, wide + tl.arange(0, WIDE), narrow + tl.arange(0, NARROW),
-            M, N, c_stride, TRANSPOSED, ROW_SCALES, ACTIVATION,
+            M, N, c_stride, N_STEP, TRANSPOSED, ROW_SCALES, ACTIVATION,
         )
 
 
@@ -117,6 +127,7 @@ def matmul_parts_kernel(
     N,
     c_stride,
     n_parts,
+    N_STEP: tl.constexpr,
     TRANSPOSED: tl.constexpr,
     ROW_SCALES: tl.constexpr,
     ACTIVATION: tl.constexpr,
@@ -138,7 +149,7 @@ def matmul_parts_kernel(
     partial = tl.load(partial_ptr + tiles * (WIDE * NARROW) + places[None, :, :], mask=parts < n_parts, other=0.0)
     matmul_narrow_finish(
         tl.sum(partial, axis=0), c_ptr, z_ptr, bias_ptr, scale_a_ptr, scale_b_ptr, wide + first + tl.arange(0, ROWS),
-        narrow + tl.arange(0, NARROW), M, N, c_stride, TRANSPOSED, ROW_SCALES, ACTIVATION,
+        narrow + tl.arange(0, NARROW), M, N, c_stride, N_STEP, TRANSPOSED, ROW_SCALES, ACTIVATION,
     )
 # --8<-- [end:kernel]
 
@@ -162,7 +173,7 @@ def matmul_narrow(
     grid = (n_tiles, -(-n_blocks // part_blocks))
     tile = options["WIDE"] * options["NARROW"]
     options |= {"WIDE_T": wide.stride(1) != 1, "NARROW_T": narrow.stride(1) != 1, "TRANSPOSED": turned, "PARTS": grid[1]}
-    options |= {"UPCAST": INTERPRETED, **finish.constants}
+    options |= {"N_STEP": known_step(n, c.stride(0)), "UPCAST": INTERPRETED, **finish.constants}
     sizes, run = (m, n, k, c.stride(0), part_blocks), matmul_narrow_kernel[grid]
     of_wide = descriptor_factory(descriptor(wide, options["WIDE"], block_k))
     of_narrow = descriptor_factory(descriptor(narrow, block_k, options["NARROW"]))
@@ -186,6 +197,7 @@ def matmul_parts(partial, c, finish: Epilogue, n_tiles: int, n_parts: int, turne
     parts = next_power_of_2(n_parts)
     rows, num_warps = max(1, 128 // narrow), 1 if parts <= 32 else 4 if parts <= 128 else 8
     meta = {"TRANSPOSED": turned, "WIDE": wide, "NARROW": narrow, "ROWS": rows, "PARTS": parts, "num_warps": num_warps}
+    meta["N_STEP"] = known_step(c.shape[1], c.stride(0))
     sizes = (*c.shape, c.stride(0), n_parts)
     matmul_parts_kernel[(n_tiles * (wide // rows),)](partial, c, *finish[:4], *sizes, **finish.constants, **meta)
 # --8<-- [end:launch]

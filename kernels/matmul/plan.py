@@ -25,7 +25,7 @@ from kernels.matmul.configs import (
 class MatmulPlan:
     """The kernel that serves a product (`tiled`, `split`, `hopper`, `gluon` or `narrow`), how it is launched, and why, in words.
 
-    `copies` says of a and of b whether it is copied first, to rows that begin at multiples of 16 bytes.
+    `copies` says of a and of b whether it is copied first, to rows that begin at multiples of 16 bytes or 128.
     """
 
     kernel: str
@@ -37,7 +37,12 @@ class MatmulPlan:
 # Below so many products, the host's time for making descriptors is too large a share.
 WORTH_DESCRIPTORS = 2**24
 # From so many products on, a copy of a matrix that no wide load can read costs less than it saves.
-WORTH_A_COPY = 2**28
+WORTH_A_COPY = 2**26
+# From so much of m n / (m + n) on, a copy costs less than it saves where the lines of a matrix begin at multiples of 16 bytes
+# but not of 128: the accelerator fetches two pieces of 128 bytes for each that lies across their border.
+WORTH_A_SHIFT = 2000
+# From so many bytes of a line on, lines are copied to multiples of 128 bytes: what is added to each is little there.
+LONG_LINE = 1024
 # From so much to add up for a multiprocessor that would be idle on, it is given a part of a sum.
 WORTH_PARTS = 14000
 
@@ -71,6 +76,12 @@ def matmul_layout(matrix: torch.Tensor) -> str:
     return ""
 
 
+def is_shifted(matrix: torch.Tensor, layout: str) -> bool:
+    """Whether a descriptor can load lines of a matrix, but they begin at no multiples of 128 bytes, where a copy's do."""
+    apart = matrix.stride(0 if layout == "rows" else 1) * matrix.element_size()
+    return bool(layout) and apart >= LONG_LINE and apart % 128 != 0
+
+
 def loadable(kind: str, a_layout: str, b_layout: str) -> bool:
     """Whether descriptors can load both matrices, as the tensor cores take them."""
     return bool(kind == "half" and a_layout and b_layout) or (kind, a_layout, b_layout) == ("fp8", "rows", "columns")
@@ -91,18 +102,12 @@ def matmul_plan(a: torch.Tensor, b: torch.Tensor) -> MatmulPlan:
         ```
     """
     kind, (family, processors) = matmul_kind(a.dtype), matmul_family(a.device)
-    plan = choose_plan(*a.shape, b.shape[1], kind, matmul_layout(a), matmul_layout(b), family, processors)
+    layouts = matmul_layout(a), matmul_layout(b)
+    shifted = is_shifted(a, layouts[0]), is_shifted(b, layouts[1])
+    plan = choose_plan(*a.shape, b.shape[1], kind, *layouts, family, processors, shifted)
     if plan.kernel == "gluon" and INTERPRETED:  # Triton's interpreter does not run Gluon
         return replace(hopper_plan(a.shape[0], b.shape[1], kind, processors), copies=plan.copies)
     return plan
-
-
-def aligned_copy(matrix: torch.Tensor) -> torch.Tensor:
-    """A copy whose rows begin at multiples of 16 bytes."""
-    rows, columns = matrix.shape
-    step = 16 // matrix.element_size()
-    copy = torch.empty((rows, -(-columns // step) * step), dtype=matrix.dtype, device=matrix.device)[:, :columns]
-    return copy.copy_(matrix)
 
 
 def pick(tiles: list[tuple[int, ...]], m: int, n: int, processors: int) -> tuple[tuple[int, ...], int]:
@@ -129,7 +134,7 @@ def hopper_plan(m: int, n: int, kind: str, processors: int) -> MatmulPlan:
 
 def gluon_plan(m: int, n: int, kind: str, processors: int, other: MatmulPlan) -> MatmulPlan | None:
     """A plan with tiles of 192 by 128, where they leave fewer multiprocessors idle in the last wave than `other` does."""
-    if kind != "half" or n % 8:  # a descriptor stores
+    if kind != "half":
         return None
     area = waves_area(GLUON_TILE, m, n, processors)
     if area > 0.99 * waves_area((other.configuration["BLOCK_M"], other.configuration["BLOCK_N"]), m, n, processors):
@@ -188,11 +193,28 @@ def narrow_plan(m: int, k: int, n: int, kind: str, processors: int) -> MatmulPla
 
 
 @lru_cache(maxsize=4096)
-def choose_plan(m: int, k: int, n: int, kind: str, a_layout: str, b_layout: str, family: str, processors: int) -> MatmulPlan:
-    if kind == "half" and m * k * n >= WORTH_A_COPY and not (a_layout and b_layout):
-        whole = choose_plan(m, k, n, kind, a_layout or "rows", b_layout or "rows", family, processors)
+def choose_plan(
+    m: int,
+    k: int,
+    n: int,
+    kind: str,
+    a_layout: str,
+    b_layout: str,
+    family: str,
+    processors: int,
+    shifted: tuple[bool, bool] = (False, False),
+) -> MatmulPlan:
+    """`matmul_plan` of sizes, layouts, and whether the lines of a and of b are `is_shifted`."""
+    lay_anywhere = not a_layout, not b_layout
+    if kind == "half" and any(lay_anywhere) and m * k * n >= WORTH_A_COPY:
+        whole = choose_plan(m, k, n, kind, a_layout or "rows", b_layout or "rows", family, processors, shifted)
         reason = f"{whole.reason} Rows that begin at no multiple of 16 bytes are copied first."
-        return replace(whole, reason=reason, copies=(not a_layout, not b_layout))
+        copies = whole.copies[0] or lay_anywhere[0], whole.copies[1] or lay_anywhere[1]
+        return replace(whole, reason=reason, copies=copies)
+    if any(shifted) and kind == "half" and family == "sm_90" and a_layout and b_layout and m * n >= WORTH_A_SHIFT * (m + n):
+        whole = choose_plan(m, k, n, kind, a_layout, b_layout, family, processors)
+        reason = f"{whole.reason} Rows that begin at no multiple of 128 bytes are copied first."
+        return replace(whole, reason=reason, copies=shifted)
     if family == "sm_90" and loadable(kind, a_layout, b_layout) and m * k * n >= WORTH_DESCRIPTORS:
         if plan := narrow_plan(m, k, n, kind, processors):
             return plan

@@ -15,6 +15,7 @@ from triton.runtime.errors import OutOfResources, PTXASError
 from triton.testing import do_bench
 
 from kernels.common.arguments import on_device_of
+from kernels.matmul.aligned import aligned_copy
 from kernels.matmul.autotune_cache import candidate_name, read_tried, search_file, search_key, write_tried
 from kernels.matmul.configs import (
     GLUON_TILE,
@@ -30,7 +31,6 @@ from kernels.matmul.dispatch import MATMUL_KERNELS, prepare_launch
 from kernels.matmul.epilogue import Epilogue
 from kernels.matmul.plan import (
     MatmulPlan,
-    aligned_copy,
     hopper_plan,
     loadable,
     matmul_family,
@@ -81,7 +81,7 @@ def search_candidates(a: torch.Tensor, b: torch.Tensor) -> list[tuple[str, dict[
     found = [(shipped.kernel, shipped.configuration)]
     found += [("tiled", dict(zip(NAMES, tile, strict=True))) for tile in TILES[family].get(kind, []) + MORE_TILES.get(kind, [])]
     if family == "sm_90" and loadable(kind, matmul_layout(a), matmul_layout(b)):
-        if kind == "half" and b.shape[1] % 8 == 0:
+        if kind == "half":
             found.append(("gluon", dict(zip(NAMES, GLUON_TILE, strict=True)) | {"programs": processors}))
         large = hopper_plan(8192, 8192, kind, processors).configuration
         for change in ({}, *HOPPER_CHANGES):

@@ -11,8 +11,8 @@ import triton.language as tl
 
 from kernels.common.arguments import INTERPRETED
 from kernels.common.counters import arrival_counters, shared_key, workspace
-from kernels.matmul.epilogue import Epilogue, Launch, matmul_activated, matmul_finished, matmul_tile
-from kernels.matmul.tiled import matmul_sums
+from kernels.matmul.epilogue import Epilogue, Launch, matmul_activated, matmul_finished, matmul_known, matmul_tile
+from kernels.matmul.tiled import matmul_lines, matmul_sums
 
 
 # --8<-- [start:kernel]
@@ -36,6 +36,11 @@ def matmul_split_kernel(
     b_column_stride,
     c_stride,
     part_blocks,
+    N_STEP: tl.constexpr,
+    A_T: tl.constexpr,
+    B_T: tl.constexpr,
+    A_STEP: tl.constexpr,
+    B_STEP: tl.constexpr,
     WHOLE_K: tl.constexpr,
     UPCAST: tl.constexpr,
     PRECISION: tl.constexpr,
@@ -47,6 +52,7 @@ def matmul_split_kernel(
     GROUP_M: tl.constexpr,
 ):
     # This program owns one tile of c and part_blocks blocks of its inner dimension.
+    N, c_stride = matmul_known(N, N_STEP), matmul_known(c_stride, N_STEP)
     tile, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     pid_m, pid_n = matmul_tile(tile, M, N, BLOCK_M, BLOCK_N, GROUP_M)
     rows = pid_m * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
@@ -55,7 +61,7 @@ def matmul_split_kernel(
     stop = tl.minimum(start + part_blocks * BLOCK_K, K)
     total = matmul_sums(
         a_ptr, b_ptr, rows, columns, start, stop, M, N, K, a_row_stride, a_column_stride, b_row_stride, b_column_stride,
-        WHOLE_K, UPCAST, PRECISION, BLOCK_M, BLOCK_N, BLOCK_K,
+        A_T, B_T, A_STEP, B_STEP, WHOLE_K, UPCAST, PRECISION, BLOCK_M, BLOCK_N, BLOCK_K,
     )  # [BLOCK_M, BLOCK_N]
     # The partial sums are laid out as [parts, tiles, BLOCK_M, BLOCK_N].
     n_tiles, n_parts = tl.num_programs(0).to(tl.int64), tl.num_programs(1)
@@ -92,7 +98,8 @@ def matmul_split(
     grid = (n_tiles, -(-n_blocks // part_blocks))
     n_sums = grid[0] * grid[1] * block_m * block_n
     sizes = (m, n, k, *a.stride(), *b.stride(), c.stride(0), part_blocks)
-    constants = {"WHOLE_K": k % block_k == 0, "UPCAST": INTERPRETED and a.element_size() < 4}
+    constants = matmul_lines(a, b, c)
+    constants |= {"WHOLE_K": k % block_k == 0, "UPCAST": INTERPRETED and a.element_size() < 4}
     constants |= {"PRECISION": precision, **finish.constants, **configuration}
 
     def launch(a: torch.Tensor, b: torch.Tensor, c: torch.Tensor, finish: Epilogue) -> None:

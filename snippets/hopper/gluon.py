@@ -19,7 +19,15 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
-from kernels.matmul.epilogue import Epilogue, Launch, descriptor_factory, matmul_activated, matmul_tile
+from kernels.matmul.epilogue import (
+    Epilogue,
+    Launch,
+    descriptor_factory,
+    known_step,
+    matmul_activated,
+    matmul_known,
+    matmul_tile,
+)
 # --8<-- [end:imports]
 
 from kernels.matmul.gluon import gluon_descriptor, matmul_gluon, matmul_gluon_kernel
@@ -31,8 +39,8 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 a, b, c = torch.randint(-4, 5, (3, 400, 400), device=device).bfloat16().unbind()
 descriptors = gluon_descriptor(a, 64, 64), gluon_descriptor(b, 64, 128), *(gluon_descriptor(c, 64, 64) for _ in range(2))
 constants = {"A_T": False, "B_T": False, "FINISH": (False, False, None), "BLOCK_N": 128, "BLOCK_K": 64, "STAGES": 5}
-options = {"GROUP_M": 8, "REGISTERS": 160, "num_warps": 4, "maxnreg": 128}
-made = matmul_gluon_kernel.warmup(*descriptors, c, 400, 400, 400, **constants, **options, grid=(9,))
+options = {"N_STEP": 16, "GROUP_M": 8, "REGISTERS": 160, "num_warps": 4, "maxnreg": 128}
+made = matmul_gluon_kernel.warmup(*descriptors, c, c, c, 400, 400, 400, 400, **constants, **options, grid=(9,))
 ptx = made.asm["ptx"]
 print("products:", *sorted(set(re.findall(r"wgmma\S+(m64n\d+k16)", ptx))), "shared:", made.metadata.shared)
 print("registers:", *sorted(set(map(int, re.findall(r"setmaxnreg\S+\s+(\d+)", ptx)))))

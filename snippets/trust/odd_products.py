@@ -31,6 +31,8 @@ def random(*shape):
 # Tiles, split sums, and where rows begin at multiples of 16 bytes on Hopper: large products, narrow ones, few tiles, many.
 SHAPES = [(1, 1, 1), (7, 13, 5), (129, 67, 130), (33, 8201, 40), (200, 264, 520), (40, 2048, 264), (264, 2048, 7)]
 SHAPES += [(136, 8200, 200), (2040, 40, 2048)]
+# Large enough to be copied first.
+SHAPES += [(260, 2050, 131)]
 for m, k, n in SHAPES:
     for dtype in (torch.float32, torch.float16, torch.bfloat16):
         a, b, bias = (x.to(dtype).requires_grad_() for x in (random(m, k), random(k, n), random(n)))

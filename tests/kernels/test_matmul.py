@@ -9,15 +9,16 @@ import pytest
 import torch
 
 from kernels import matmul, scaled_matmul
+from kernels.matmul.aligned import aligned_copy
 from kernels.matmul.configs import TILES
-from kernels.matmul.dispatch import MATMUL_KERNELS
+from kernels.matmul.dispatch import MATMUL_KERNELS, for_both
 from kernels.matmul.epilogue import Epilogue, descriptor_factory
 from kernels.matmul.hopper import descriptor, matmul_hopper
 from kernels.matmul.matmul import ACTIVATIONS, matmul_reference
 from kernels.matmul.narrow import matmul_narrow
-from kernels.matmul.plan import choose_plan, matmul_plan
+from kernels.matmul.plan import choose_plan, is_shifted, matmul_layout, matmul_plan
 from kernels.matmul.split import matmul_split
-from kernels.matmul.tiled import matmul_tiled
+from kernels.matmul.tiled import matmul_lines, matmul_tiled
 from tests.interpreter import only_touching
 from tests.kernels.matmul_numerics import ACTIVATED, TF32_STEP, assert_matmul, slopes_64, sums_64
 from tests.kernels.numerics import DTYPES, assert_guard_untouched, assert_within, guarded, poisoned, random
@@ -300,6 +301,45 @@ def test_rows_that_begin_anywhere_are_copied_first(device, monkeypatch):
     choose_plan.cache_clear()
 
 
+@pytest.mark.parametrize("layout", ["n", "t", "s"])
+@pytest.mark.parametrize("shape", [(33, 41), (5, 700), (700, 3), (1, 13), (13, 1), (300, 260)])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+def test_a_copy_keeps_the_order_of_its_matrix_and_begins_each_line_at_16_bytes(layout, shape, dtype, device):
+    matrix = laid(random(*shape, dtype=dtype, device=device), layout)
+    copy = aligned_copy(poisoned(matrix, gap=3) if layout == "n" else matrix)
+    assert torch.equal(copy, matrix) and matmul_layout(copy) and not is_shifted(copy, matmul_layout(copy))
+    if min(shape) > 1:
+        assert matmul_layout(copy) == ("columns" if layout == "t" else "rows")
+
+
+@pytest.mark.parametrize("route", ["tiled", "split"])
+@pytest.mark.parametrize("layout", ["nn", "nt", "tn", "tt"])
+@pytest.mark.parametrize("step", [1, 2, 4, 8])
+def test_lines_that_a_small_power_of_two_divides(route, layout, step, device):
+    a, b, bias = given(5 * step, 9 * step, 13 * step, torch.float16, device, layout)
+    lines = matmul_lines(a, b, a.new_empty(5 * step, 9 * step))
+    assert [lines[name] for name in ("N_STEP", "A_STEP", "B_STEP")] == [step] * 3
+    assert (lines["A_T"], lines["B_T"]) == (layout[0] == "t", layout[1] == "t")
+    c, buffer = guarded((5 * step, 9 * step), torch.float16, device)
+    assert_matmul(launch(route, a, b, c, Epilogue(bias=bias)), a, b, bias)
+    assert_guard_untouched(c, buffer)
+
+
+def test_both_gradients_share_a_copy(device, monkeypatch):
+    monkeypatch.setattr("kernels.matmul.plan.WORTH_A_COPY", 1)
+    monkeypatch.setattr("kernels.matmul.dispatch.LAUNCHES", {})
+    monkeypatch.setattr("kernels.matmul.dispatch.COPIERS", {})
+    choose_plan.cache_clear()
+    a, b, bias = given(33, 41, 27, torch.float16, device)
+    dc = random(33, 41, dtype=torch.float16, device=device, seed=3)
+    assert torch.equal(for_both(dc, a, b), dc) and matmul_layout(for_both(dc, a, b)) == "rows"
+    assert_gradients(a, b, bias, dc, None)
+    aligned, wide = aligned_copy(dc), given(33, 40, 27, torch.float16, device)
+    assert for_both(aligned, a, b) is aligned
+    assert for_both(wide[0] @ wide[1], wide[0], wide[1]).stride() == (40, 1)
+    choose_plan.cache_clear()
+
+
 # What a plan says.
 
 
@@ -307,6 +347,17 @@ def test_a_plan_says_what_and_why(device):
     plan = matmul_plan(torch.empty(100, 64, device=device), torch.empty(64, 30, device=device))
     assert plan.kernel in MATMUL_KERNELS and plan.reason.endswith(".")
     assert plan.configuration["BLOCK_K"] > 0
+
+
+def test_long_lines_between_multiples_of_128_bytes_are_copied_in_large_products():
+    for sizes, copies in (((5496, 5496, 5496), (True, False)), ((1000, 8192, 1000), (False, False))):
+        plan = choose_plan(*sizes, "half", "rows", "rows", "sm_90", 132, (True, False))
+        assert plan.copies == copies and plan.kernel in ("hopper", "gluon", "narrow")
+    assert choose_plan(5496, 5496, 5496, "half", "rows", "rows", "sm_80", 108, (True, True)).copies == (False, False)
+    assert choose_plan(5496, 5496, 5496, "half", "", "rows", "sm_90", 132, (False, True)).copies == (True, True)
+    lines = [torch.empty(4, columns, dtype=torch.float16) for columns in (64, 72, 512, 520)]
+    assert [is_shifted(x, matmul_layout(x)) for x in lines] == [False, False, False, True]
+    assert is_shifted(lines[3].t(), "columns") and not is_shifted(lines[3][:, 1:], "")
 
 
 # The most shared memory that a program can have there; for the default, on any GPU since 2020.
