@@ -11,6 +11,7 @@ programs, block by block: `parts` of them. Each leaves what it found in memory, 
 
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from math import gcd
 from typing import Any
 
 import torch
@@ -41,14 +42,20 @@ class Plan:
 
     def __post_init__(self) -> None:
         programs = self.n_outer * -(-self.n_results // self.block_m)
+        outer_stride, result_stride, term_stride = self.strides
+        # What lies side by side is loaded 16 bytes at a time if the compiler knows that all the rows begin where it can.
+        result_unit = gcd(outer_stride, result_stride, self.n_terms, 8) if term_stride == 1 else 1
+        term_unit = gcd(outer_stride, term_stride, self.n_results, 8) if result_stride == 1 != term_stride else 1
+        strides = outer_stride // (result_unit * term_unit), result_stride // result_unit, term_stride // term_unit
         meta = {"OUTER": self.n_outer > 1, "BLOCK_M": self.block_m, "BLOCK_N": self.block_n}
         meta |= {"PARTS": triton.next_power_of_2(self.parts), "STAGES": self.stages}
-        meta["num_warps"] = self.num_warps
+        meta |= {"RESULT_UNIT": result_unit, "TERM_UNIT": term_unit}
+        meta |= {"ONE_BLOCK": self.parts == 1 and self.n_terms <= self.block_n, "num_warps": self.num_warps}
         found = {
             "programs": programs,
             "scratch": self.parts * programs * self.block_m,
             "grid": (programs, self.parts),
-            "sizes": (*self.strides, self.n_results, self.n_terms, self.parts),
+            "sizes": (*strides, self.n_results // term_unit, self.n_terms // result_unit, self.parts),
             "meta": meta,
         }
         for name, value in found.items():
@@ -90,37 +97,38 @@ def reduction_plan(shape: tuple[int, ...], strides: tuple[int, ...], dim: int | 
         return replace(reduction_plan(shape, contiguous, dim, indices), copy=True)
     (n_outer, outer_stride), (n_results, result_stride) = [(1, 0)] * (2 - len(results)) + results
     n_terms, term_stride = terms[0]
-    near = "results" if term_stride % 8 == 0 else "unaligned results"
-    if n_results == 1 or term_stride <= result_stride:
-        near = "terms"
+    near = n_results == 1 or term_stride <= result_stride
     layout = (out, False, n_outer, n_results, n_terms, (outer_stride, result_stride, term_stride))
     return Plan(*layout, *tiles(n_outer, n_results, n_terms, near, indices))
 
 
-def tiles(n_outer: int, n_results: int, n_terms: int, near: str, indices: bool) -> tuple[int, int, int, int, int]:
-    """BLOCK_M, BLOCK_N, parts, warps and stages, for `terms` or `results` that are neighbors in memory.
+def tiles(n_outer: int, n_results: int, n_terms: int, near: bool, indices: bool) -> tuple[int, int, int, int, int]:
+    """BLOCK_M, BLOCK_N, parts, warps and stages, where the terms are `near` each other in memory, or else the results.
 
     The numbers are what measured best on one GPU, an H200. Indices take registers, and so smaller blocks.
     """
-    length, width = triton.next_power_of_2(n_terms if n_terms > 16 else 16), triton.next_power_of_2(n_results)
-    if near != "terms":
-        aligned = near == "results"
-        if aligned and not indices and n_outer == 1 and n_results >= 256 and 2**24 <= n_results * n_terms < 2**27:
-            # Small programs, and many of them: what one waits for, others hide, without loads ahead of their use.
-            parts = min(2048 // -(-n_results // 32), n_terms // 32, 1024) or 1
-            return 32, 32, parts, 4, 1
-        # What the parts leave for a tile must fit a program too, so fewer results have narrower tiles.
-        block_m, wanted = (64, 512 if aligned else 1024) if n_results >= 256 else (min(width, 16), 512)
-        block_n, num_warps, stages = min(length, (4096 if aligned and not indices else 2048) // block_m), 4, 3 if aligned else 1
+    length, width = triton.next_power_of_2(n_terms), triton.next_power_of_2(n_results)
+    rows = n_outer * n_results
+    # The last program holds what all parts leave for its tile, at most so many numbers.
+    num_warps, stages, room = 4, 1, 2048 if indices else 8192
+    if not near:
+        if n_terms <= 128:
+            # All terms in one block: nothing to walk along, and no parts that meet.
+            block_m, block_n = min(width, 1024 // length if length <= 32 else 32), length
+        elif n_results >= 256 and rows * n_terms >= 2**27:
+            block_m, block_n, stages = 64, 32 if indices else 64, 3
+        else:
+            block_m, block_n = min(width, 32 if n_results >= 256 else 16), 64 if n_results >= 256 else 128
+        wanted = 512 if stages > 1 else 2048
     elif n_terms <= 1024:
         block_m, block_n = min((1024 if indices or length > 512 else 2048) // length, width), length
-        num_warps, stages, wanted = 1 if length <= 512 else 4, 1, 0
-    elif n_outer * n_results * n_terms >= 2**27:
+        num_warps, wanted = 1 if indices or length <= 512 else 4, 0
+    elif rows * n_terms >= 2**27:
         block_m, block_n, num_warps, stages, wanted = 1, 4096 if indices else 8192, 8, 3, 1024
-    elif indices and n_outer * n_results >= 512:
-        block_m, block_n, num_warps, stages, wanted = 1, 512, 1, 1, 0
+    elif rows == 1:
+        block_m, block_n, wanted = 1, 2048, 2048
     else:
-        block_m, block_n, num_warps, stages, wanted = 1, 2048, 4, 1, 2048
+        block_m, block_n, wanted = 1, 2048 if indices else 4096, 1024
     programs = n_outer * -(-n_results // block_m)
-    parts = min(wanted // programs, n_terms // block_n, 1024) or 1
+    parts = min(wanted // programs, n_terms // block_n, room // block_m, 1024) or 1
     return block_m, block_n, parts, num_warps, stages
