@@ -23,7 +23,7 @@ def greatest(x):
 
 
 @triton.jit
-def largest(x, indices, FAR: tl.constexpr):
+def first_greatest(x, indices, FAR: tl.constexpr):
     """The largest along the second axis and its smallest index; every index is below FAR."""
     nan = x != x
     top = tl.max(tl.where(nan, -float("inf"), x), axis=1)
@@ -99,7 +99,7 @@ def max_kernel(
         indices = met.to(tl.int64) * BLOCK_N + terms[None, :]
     y_offsets = outer * n_results + results  # [BLOCK_M]
     if INDICES:
-        y, index = largest(peak, indices, 2**30 if ONE_BLOCK else 2**62)  # [BLOCK_M]
+        y, index = first_greatest(peak, indices, 2**30 if ONE_BLOCK else 2**62)  # [BLOCK_M]
     else:
         y = greatest(peak)
     if PARTS == 1:
@@ -121,7 +121,7 @@ def max_kernel(
             peaks = tl.load(partial_ptr + offsets, mask=parts < n_parts, other=-float("inf"), cache_modifier=".cg")
             if INDICES:
                 left = tl.load(partial_index_ptr + offsets, mask=parts < n_parts, other=2**62 - 1, cache_modifier=".cg")
-                top, first = largest(peaks, left, 2**62)
+                top, first = first_greatest(peaks, left, 2**62)
                 tl.store(index_ptr + y_offsets, first, mask=mask)
             else:
                 top = greatest(peaks)
