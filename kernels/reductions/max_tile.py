@@ -15,6 +15,25 @@ from kernels.reductions.plan import Plan
 
 
 @triton.jit
+def greatest(x):
+    """The largest along the second axis; NaN is larger than every number."""
+    nan = x != x
+    any_nan = tl.max(nan.to(tl.int32), axis=1) > 0
+    return tl.where(any_nan, float("nan"), tl.max(tl.where(nan, -float("inf"), x), axis=1))
+
+
+@triton.jit
+def first_greatest(x, indices, FAR: tl.constexpr):
+    """The largest along the second axis and its smallest index; every index is below FAR."""
+    nan = x != x
+    top = tl.max(tl.where(nan, -float("inf"), x), axis=1)
+    # Where there are NaNs, the smallest of these is negative.
+    ranks = tl.where(nan, indices - FAR, tl.where(x == top[:, None], indices, FAR))
+    rank = tl.min(ranks, axis=1)
+    return tl.where(rank < 0, float("nan"), top), tl.where(rank < 0, rank + FAR, rank)
+
+
+@triton.jit
 def max_kernel(
     x_ptr,
     y_ptr,
@@ -33,8 +52,13 @@ def max_kernel(
     BLOCK_N: tl.constexpr,
     PARTS: tl.constexpr,
     STAGES: tl.constexpr,
+    RESULT_UNIT: tl.constexpr,
+    TERM_UNIT: tl.constexpr,
+    ONE_BLOCK: tl.constexpr,
     INDICES: tl.constexpr,
 ):
+    # Strides and sizes come divided by the power of two that they share, or the compiler would not know of it.
+    n_results, n_terms = tl.cast(n_results, tl.int64) * TERM_UNIT, tl.cast(n_terms, tl.int64) * RESULT_UNIT
     # This program owns BLOCK_M results, or of their terms every n_parts-th block.
     program, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     group, outer = program, 0
@@ -44,34 +68,40 @@ def max_kernel(
     results = group * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
     terms = tl.arange(0, BLOCK_N).to(tl.int64)  # [BLOCK_N]
     mask = results < n_results  # [BLOCK_M]
-    x_ptrs = x_ptr + outer * outer_stride + results[:, None] * result_stride + terms[None, :] * term_stride  # [BLOCK_M, BLOCK_N]
+    outer_offset = outer * outer_stride * (RESULT_UNIT * TERM_UNIT)
+    result_offsets = results[:, None] * result_stride * RESULT_UNIT  # [BLOCK_M, 1]
+    x_ptrs = x_ptr + outer_offset + result_offsets + terms[None, :] * term_stride * TERM_UNIT  # [BLOCK_M, BLOCK_N]
     # The block at the end, which is not whole, falls to the first part; the others find nothing there. From it the
     # program walks back, so that the first of equal elements comes last.
-    whole = n_terms // BLOCK_N
-    end = (whole + part) * BLOCK_N
+    whole, end = 0, 0
+    if not ONE_BLOCK:
+        whole = n_terms // BLOCK_N
+        end = (whole + part) * BLOCK_N
     end_mask = mask[:, None] & (terms < n_terms - end)[None, :]  # [BLOCK_M, BLOCK_N]
-    tail = tl.load(x_ptrs + end * term_stride, mask=end_mask, other=-float("inf"), eviction_policy="evict_first")
+    end_ptrs = x_ptrs + end * term_stride * TERM_UNIT
+    tail = tl.load(end_ptrs, mask=end_mask, other=-float("inf"), eviction_policy="evict_first")
     peak = tail.to(tl.float32)
-    met = tl.zeros([BLOCK_M, BLOCK_N], tl.int32) + (whole + part).to(tl.int32)  # in which block
-    own = tl.cdiv(whole - part, n_parts)
-    for turn in tl.range(0, own, num_stages=STAGES):
-        block = part + (own - 1 - turn) * n_parts
-        x_block_ptrs = x_ptrs + block * BLOCK_N * term_stride
-        x_block = tl.load(x_block_ptrs, mask=mask[:, None], other=-float("inf"), eviction_policy="evict_first")
-        x = x_block.to(tl.float32)
-        if INDICES:
-            replaces = (x >= peak) | (x != x)
-            met = tl.where(replaces, block.to(tl.int32), met)
-            peak = tl.where(replaces, x, peak)
-        else:
-            peak = tl.maximum(peak, x, propagate_nan=tl.PropagateNan.ALL)
-    nan = peak != peak
-    any_nan = tl.max(nan.to(tl.int32), axis=1) > 0  # [BLOCK_M]
-    y = tl.where(any_nan, float("nan"), tl.max(tl.where(nan, -float("inf"), peak), axis=1))  # [BLOCK_M]
+    indices = tl.arange(0, BLOCK_N)[None, :]
+    if not ONE_BLOCK:
+        met = tl.zeros([BLOCK_M, BLOCK_N], tl.int32) + (whole + part).to(tl.int32)  # in which block
+        own = tl.cdiv(whole - part, n_parts)
+        for turn in tl.range(0, own, num_stages=STAGES):
+            block = part + (own - 1 - turn) * n_parts
+            x_block_ptrs = x_ptrs + block * BLOCK_N * term_stride * TERM_UNIT
+            x_block = tl.load(x_block_ptrs, mask=mask[:, None], other=-float("inf"), eviction_policy="evict_first")
+            x = x_block.to(tl.float32)
+            if INDICES:
+                replaces = (x >= peak) | (x != x)
+                met = tl.where(replaces, block.to(tl.int32), met)
+                peak = tl.where(replaces, x, peak)
+            else:
+                peak = tl.maximum(peak, x, propagate_nan=tl.PropagateNan.ALL)
+        indices = met.to(tl.int64) * BLOCK_N + terms[None, :]
     y_offsets = outer * n_results + results  # [BLOCK_M]
     if INDICES:
-        found = tl.where(any_nan[:, None], nan, peak == y[:, None])  # [BLOCK_M, BLOCK_N]
-        index = tl.min(tl.where(found, met.to(tl.int64) * BLOCK_N + terms[None, :], 2**62), axis=1)  # [BLOCK_M]
+        y, index = first_greatest(peak, indices, 2**30 if ONE_BLOCK else 2**62)  # [BLOCK_M]
+    else:
+        y = greatest(peak)
     if PARTS == 1:
         tl.store(y_ptr + y_offsets, y, mask=mask)
         if INDICES:
@@ -89,14 +119,13 @@ def max_kernel(
             parts = tl.arange(0, PARTS)[None, :]  # [1, PARTS]
             offsets = parts * row + places[:, None]  # [BLOCK_M, PARTS]
             peaks = tl.load(partial_ptr + offsets, mask=parts < n_parts, other=-float("inf"), cache_modifier=".cg")
-            nans = peaks != peaks
-            any_nans = tl.max(nans.to(tl.int32), axis=1) > 0  # [BLOCK_M]
-            top = tl.where(any_nans, float("nan"), tl.max(tl.where(nans, -float("inf"), peaks), axis=1))  # [BLOCK_M]
-            tl.store(y_ptr + y_offsets, top, mask=mask)
             if INDICES:
-                indices = tl.load(partial_index_ptr + offsets, mask=parts < n_parts, other=2**62, cache_modifier=".cg")
-                tops = tl.where(any_nans[:, None], nans, peaks == top[:, None])  # [BLOCK_M, PARTS]
-                tl.store(index_ptr + y_offsets, tl.min(tl.where(tops, indices, 2**62), axis=1), mask=mask)
+                left = tl.load(partial_index_ptr + offsets, mask=parts < n_parts, other=2**62 - 1, cache_modifier=".cg")
+                top, first = first_greatest(peaks, left, 2**62)
+                tl.store(index_ptr + y_offsets, first, mask=mask)
+            else:
+                top = greatest(peaks)
+            tl.store(y_ptr + y_offsets, top, mask=mask)
             tl.store(arrived_ptr + program, 0)
 
 

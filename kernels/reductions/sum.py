@@ -34,7 +34,12 @@ def sum_kernel(
     BLOCK_N: tl.constexpr,
     PARTS: tl.constexpr,
     STAGES: tl.constexpr,
+    RESULT_UNIT: tl.constexpr,
+    TERM_UNIT: tl.constexpr,
+    ONE_BLOCK: tl.constexpr,
 ):
+    # Strides and sizes come divided by the power of two that they share, or the compiler would not know of it.
+    n_results, n_terms = tl.cast(n_results, tl.int64) * TERM_UNIT, tl.cast(n_terms, tl.int64) * RESULT_UNIT
     # This program owns BLOCK_M results, or of their terms every n_parts-th block.
     program, part = tl.program_id(0).to(tl.int64), tl.program_id(1).to(tl.int64)
     group, outer = program, 0
@@ -44,16 +49,22 @@ def sum_kernel(
     results = group * BLOCK_M + tl.arange(0, BLOCK_M)  # [BLOCK_M]
     terms = tl.arange(0, BLOCK_N).to(tl.int64)  # [BLOCK_N]
     mask = results < n_results  # [BLOCK_M]
-    x_ptrs = x_ptr + outer * outer_stride + results[:, None] * result_stride + terms[None, :] * term_stride  # [BLOCK_M, BLOCK_N]
+    outer_offset = outer * outer_stride * (RESULT_UNIT * TERM_UNIT)
+    result_offsets = results[:, None] * result_stride * RESULT_UNIT  # [BLOCK_M, 1]
+    x_ptrs = x_ptr + outer_offset + result_offsets + terms[None, :] * term_stride * TERM_UNIT  # [BLOCK_M, BLOCK_N]
     # The block at the end, which is not whole, falls to the first part; the others find nothing there.
-    whole = n_terms // BLOCK_N
-    end = (whole + part) * BLOCK_N
+    whole, end = 0, 0
+    if not ONE_BLOCK:
+        whole = n_terms // BLOCK_N
+        end = (whole + part) * BLOCK_N
     end_mask = mask[:, None] & (terms < n_terms - end)[None, :]  # [BLOCK_M, BLOCK_N]
-    total = tl.load(x_ptrs + end * term_stride, mask=end_mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
-    for block in tl.range(part, whole, n_parts, num_stages=STAGES):
-        x_block_ptrs = x_ptrs + block * BLOCK_N * term_stride
-        x = tl.load(x_block_ptrs, mask=mask[:, None], other=0.0, eviction_policy="evict_first")
-        total += x.to(tl.float32)
+    end_ptrs = x_ptrs + end * term_stride * TERM_UNIT
+    total = tl.load(end_ptrs, mask=end_mask, other=0.0, eviction_policy="evict_first").to(tl.float32)
+    if not ONE_BLOCK:
+        for block in tl.range(part, whole, n_parts, num_stages=STAGES):
+            x_block_ptrs = x_ptrs + block * BLOCK_N * term_stride * TERM_UNIT
+            x = tl.load(x_block_ptrs, mask=mask[:, None], other=0.0, eviction_policy="evict_first")
+            total += x.to(tl.float32)
     y = tl.sum(total, axis=1)  # [BLOCK_M]
     y_offsets = outer * n_results + results  # [BLOCK_M]
     if PARTS == 1:

@@ -1,5 +1,6 @@
 """Sums, maxima and histograms of the library, and the kernels of snippets/reductions."""
 
+from math import gcd
 from typing import Any
 
 from scripts.launches import X_AND_OUT, X_AND_Y, Specimen, called
@@ -7,47 +8,56 @@ from scripts.launches import X_AND_OUT, X_AND_Y, Specimen, called
 # Blocks that are read ahead wait in shared memory: two of them, of up to 8192 elements of four bytes.
 AHEAD_BYTES = 2 * 8192 * 4
 
-# What is planned for a shape: strides of outer, results and terms, their numbers, parts; then the tile.
-Reduction = tuple[tuple[int, int, int], tuple[int, int, int], dict[str, Any]]
+# What is planned for a shape: strides of outer, results and terms; the numbers of results and terms; then the tile.
+Reduction = tuple[tuple[int, int, int], tuple[int, int], dict[str, Any]]
 
 
-def tile(block_m: int, block_n: int, parts: int = 1, stages: int = 1, num_warps: int = 4, outer: bool = False) -> dict[str, Any]:
-    sizes = {"OUTER": outer, "BLOCK_M": block_m, "BLOCK_N": block_n, "PARTS": parts, "STAGES": stages}
-    return sizes | {"num_warps": num_warps}
+def tile(
+    block_m: int, block_n: int, parts: int = 1, stages: int = 1, num_warps: int = 4, outer: bool = False, one: bool = False
+) -> dict[str, Any]:
+    sizes = {"n_parts": parts, "OUTER": outer, "BLOCK_M": block_m, "BLOCK_N": block_n, "PARTS": 1 << (parts - 1).bit_length()}
+    return sizes | {"STAGES": stages, "ONE_BLOCK": one, "num_warps": num_warps}
 
 
 REDUCTIONS: dict[str, Reduction] = {
-    "all": ((0, 0, 1), (1, 2**28, 1024), tile(1, 8192, 1024, stages=3, num_warps=8)),
-    "all-odd": ((0, 0, 1), (1, 2**28 + 1, 1024), tile(1, 8192, 1024, stages=3, num_warps=8)),
-    "all-small": ((0, 0, 1), (1, 2**24, 1024), tile(1, 2048, 1024)),
-    "rows": ((0, 4096, 1), (8192, 4096, 1), tile(1, 2048)),
-    "rows-odd": ((0, 781, 1), (65536, 781, 1), tile(1, 1024)),
-    "rows-short": ((0, 64, 1), (524288, 64, 1), tile(32, 64, num_warps=1)),
-    "rows-long": ((0, 2**18, 1), (1024, 2**18, 1), tile(1, 8192, stages=3, num_warps=8)),
-    "rows-few": ((0, 2**22, 1), (16, 2**22, 128), tile(1, 2048, 128)),
-    "columns": ((0, 1, 1024), (1024, 262144, 32), tile(64, 64, 32, stages=3)),
-    "columns-middle": ((0, 1, 4096), (4096, 8192, 16), tile(32, 32, 16)),
-    "columns-odd": ((0, 1, 781), (781, 65536, 78), tile(64, 32, 128)),
-    "columns-few": ((0, 1, 16), (16, 2**22, 512), tile(16, 256, 512, stages=3)),
-    "middle": ((2**19, 1, 1024), (1024, 512, 1), tile(64, 64, stages=3, outer=True)),
+    "all": ((0, 0, 1), (1, 2**28), tile(1, 8192, 1024, stages=3, num_warps=8)),
+    "all-odd": ((0, 0, 1), (1, 2**28 + 1), tile(1, 8192, 1024, stages=3, num_warps=8)),
+    "all-small": ((0, 0, 1), (1, 2**24), tile(1, 4096, 1024, num_warps=8)),
+    "rows": ((0, 4096, 1), (8192, 4096), tile(1, 4096, one=True)),
+    "rows-odd": ((0, 781, 1), (65536, 781), tile(1, 1024, one=True)),
+    "rows-short": ((0, 64, 1), (524288, 64), tile(32, 64, num_warps=1, one=True)),
+    "rows-long": ((0, 2**18, 1), (1024, 2**18), tile(1, 8192, stages=3, num_warps=8)),
+    "rows-few": ((0, 2**22, 1), (16, 2**22), tile(1, 8192, 64, stages=3, num_warps=8)),
+    "columns": ((0, 1, 1024), (1024, 262144), tile(64, 64, 32, stages=3)),
+    "columns-middle": ((0, 1, 4096), (4096, 8192), tile(64, 64, 16)),
+    "columns-odd": ((0, 1, 781), (781, 65536), tile(16, 64, 41)),
+    "columns-few": ((0, 1, 16), (16, 2**22), tile(16, 128, 512)),
+    "middle": ((2**19, 1, 1024), (1024, 512), tile(64, 64, outer=True)),
 }
 # With indices, smaller blocks.
 INDEXED: dict[str, dict[str, Any]] = {
     "rows": tile(1, 512, num_warps=1),
-    "rows-short": tile(16, 64, num_warps=1),
+    "rows-odd": tile(1, 1024, num_warps=1, one=True),
+    "rows-short": tile(16, 64, num_warps=2, one=True),
     "rows-long": tile(1, 4096, stages=3, num_warps=8),
+    "rows-few": tile(1, 4096, 64, stages=3, num_warps=8),
     "columns": tile(64, 32, 32, stages=3),
-    "columns-few": tile(16, 128, 512, stages=3),
-    "middle": tile(64, 32, stages=3, outer=True),
+    "columns-middle": tile(16, 128, 2, stages=3),
+    "columns-odd": tile(16, 64, 20),
+    "columns-few": tile(16, 128, 128),
+    "middle": tile(16, 128, stages=3, outer=True),
 }
 
 
 def reduction(kernel: str, label: str, dtype: str, registers: int, spills: int, **more: Any) -> Specimen:
-    (outer_stride, result_stride, term_stride), (n_results, n_terms, n_parts), constants = REDUCTIONS[label]
-    arguments: dict[str, Any] = {"x_ptr": f"*{dtype}", "y_ptr": f"*{dtype}", "partial_ptr": "*fp32", "arrived_ptr": "*i32"}
-    arguments |= {"outer_stride": outer_stride, "result_stride": result_stride, "term_stride": term_stride}
+    (outer_stride, result_stride, term_stride), (n_results, n_terms), constants = REDUCTIONS[label]
     constants = INDEXED.get(label, constants) if more.get("INDICES") else constants
-    arguments |= {"n_results": n_results, "n_terms": n_terms, "n_parts": n_parts, **constants, **more}
+    result_unit = gcd(outer_stride, result_stride, n_terms, 8) if term_stride == 1 else 1
+    term_unit = gcd(outer_stride, term_stride, n_results, 8) if term_stride > 1 else 1
+    arguments: dict[str, Any] = {"x_ptr": f"*{dtype}", "y_ptr": f"*{dtype}", "partial_ptr": "*fp32", "arrived_ptr": "*i32"}
+    arguments |= {"outer_stride": outer_stride // (result_unit * term_unit), "result_stride": result_stride // result_unit}
+    arguments |= {"term_stride": term_stride // term_unit, "n_results": n_results // term_unit, "n_terms": n_terms // result_unit}
+    arguments |= {"RESULT_UNIT": result_unit, "TERM_UNIT": term_unit, **constants, **more}
     name = f"{label}-{'indices-' if more.get('INDICES') else ''}{dtype}"
     return Specimen(f"kernels/reductions/{kernel}", name, registers, AHEAD_BYTES, spills, arguments=arguments)
 
@@ -55,11 +65,12 @@ def reduction(kernel: str, label: str, dtype: str, registers: int, spills: int, 
 LIBRARY = [reduction("sum.py:sum_kernel", label, dtype, 128, 0) for label in REDUCTIONS for dtype in ("fp32", "bf16")]
 INDEX_OF = {"index_ptr": "*i64", "partial_index_ptr": "*i64"}
 LIBRARY += [
-    reduction("max_tile.py:max_kernel", label, dtype, 255, 8 if label == "columns" else 0, **INDEX_OF, INDICES=indices)
+    # For compute capability 8.0 the largest of all, in float32, is compiled with a pair of registers too few.
+    reduction("max_tile.py:max_kernel", label, dtype, 128, 8 * (label == "all-small"), **INDEX_OF, INDICES=indices)
     for label in REDUCTIONS
     for dtype in ("fp32", "bf16")
     for indices in (False, True)
-    if indices != label.startswith("all") and label != "columns-middle"  # where sums have smaller tiles
+    if indices != label.startswith("all")
 ]
 COUNTS = {"counts_ptr": "*i64", "x_stride": 1, "low": 0.0, "high": 1.0, "n_elements": 2**28}
 LIBRARY += [

@@ -130,6 +130,7 @@ def test_an_index_has_64_bits(device):
     partial, index = torch.empty(1, device=device), torch.empty(1, dtype=torch.int64, device=device)
     arrived = torch.zeros(1, dtype=torch.int32, device=device)
     meta = {"OUTER": False, "BLOCK_M": 1, "BLOCK_N": block, "PARTS": 2, "STAGES": 1, "INDICES": True, "num_warps": 4}
+    meta |= {"RESULT_UNIT": 1, "TERM_UNIT": 1, "ONE_BLOCK": False}
     max_kernel[(1, 1)](x, partial, index, partial, index, arrived, 0, n_terms, 1, 1, n_terms, parts, **meta)
     assert partial.item() == 1 and index.item() == 2**31
 
