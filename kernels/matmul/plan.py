@@ -40,7 +40,7 @@ WORTH_DESCRIPTORS = 2**24
 WORTH_A_COPY = 2**26
 # From so much of m n / (m + n) on, a copy costs less than it saves where the lines of a matrix begin at multiples of 16 bytes
 # but not of 128: the accelerator fetches two pieces of 128 bytes for each that lies across their border.
-WORTH_A_SHIFT = 2000
+WORTH_A_SHIFT = 1300
 # From so many bytes of a line on, lines are copied to multiples of 128 bytes: what is added to each is little there.
 LONG_LINE = 1024
 # From so much to add up for a multiprocessor that would be idle on, it is given a part of a sum.
