@@ -254,7 +254,7 @@ def test_the_report_names_what_was_found():
 def test_a_copy_of_this_gpu_is_at_the_copy_s_rate():
     from kernels.add import add
 
-    x, y = torch.randn(2, 2**26, device="cuda").unbind()
+    x, y = torch.randn(2, 2**28, device="cuda").unbind()
     found = examined(lambda: add(x, y))
     assert [row["kernel"] for row in found["kernels"]] == ["add_kernel"]
     row = found["kernels"][0]
