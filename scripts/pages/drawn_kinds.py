@@ -15,7 +15,7 @@ from scripts.pages.peers import LEVEL, OPERATIONS, PEERS
 HEAD = ["operation", "direction", "kind", "cases", "mean", "most often its best peer", "cases of no kind", "their mean"]
 MULTIPROCESSORS = 132  # of an H200
 KEYS = 64  # that a program of attention's backward pass owns
-LANES = 512  # of a block of pairs that a program of rotary embedding turns, where half a head is no power of two
+DEEP = 30_000  # terms of a sum
 
 
 class Kind(NamedTuple):
@@ -31,23 +31,17 @@ def sides(case: Case) -> list[int]:
     return [int(number) for number in re.findall(r"\d+", case.shape)]
 
 
-def odd_half(case: Case) -> bool:
-    rows, columns = sides(case)
-    return case.dtype != "fp32" and rows * columns % 16 != 0
-
-
 def odd_rows(*forms: str) -> Callable[[Case], bool]:
     return lambda case: case.shape.endswith(forms) and sides(case)[1] % 16 != 0
 
 
-def unaligned(case: Case) -> bool:
-    _, n, k = sides(case)
-    return n % 8 != 0 or k % 8 != 0
-
-
 def odd_eights(case: Case) -> bool:
     _, n, k = sides(case)
-    return not unaligned(case) and (n % 16 != 0 or k % 16 != 0)
+    return n % 8 == k % 8 == 0 and (n % 16 != 0 or k % 16 != 0)
+
+
+def deep(case: Case) -> bool:
+    return sides(case)[2] >= DEEP
 
 
 def wide(case: Case) -> bool:
@@ -59,34 +53,22 @@ def few_keys(case: Case) -> bool:
     return batches * k_heads * -(-tokens // KEYS) < MULTIPROCESSORS
 
 
-def odd_bytes(case: Case) -> bool:
-    return sides(case)[1] * (4 if case.dtype == "fp32" else 2) % 16 != 0
+def odd_head(case: Case) -> bool:
+    half = sides(case)[4] // 2
+    return half & (half - 1) != 0
 
 
-def idle_lanes(case: Case) -> bool:
-    _, heads, k_heads, _, width = sides(case)
-    half = width // 2
-    groups = -(-max(heads, k_heads) * half // LANES)
-    return half & (half - 1) != 0 and (heads + k_heads) * half < groups * LANES
-
-
-ODD_PRODUCT = "k or n is no multiple of 8"
 ODD_EIGHTS = "k and n are multiples of 8, but not both of 16"
 KINDS = [
-    Kind(("add",), "fwd", "16-bit types, and 16 does not divide the number of elements", odd_half),
     Kind(("max",), "fwd", "of rows whose length 16 does not divide", odd_rows("rows")),
     Kind(("max",), "fwd", "of columns", lambda case: case.shape.endswith("columns")),
-    Kind(("sum",), "fwd", "of rows or columns, where 16 does not divide the length of a row", odd_rows("rows", "columns")),
-    Kind(("mm",), "fwd", ODD_PRODUCT, unaligned),
-    Kind(("mm",), "bwd", ODD_PRODUCT, unaligned),
+    Kind(("mm",), "fwd", f"k is {DEEP:,} or more", deep),
     Kind(("mm",), "fwd", ODD_EIGHTS, odd_eights),
     Kind(("mm",), "bwd", ODD_EIGHTS, odd_eights),
     Kind(("attention",), "fwd", "heads of 256, fewer than 512 tokens", lambda case: wide(case) and sides(case)[3] < 512),
     Kind(("attention",), "bwd", "heads of 256", wide),
     Kind(("attention",), "bwd", f"fewer blocks of {KEYS} keys, in all heads, than {MULTIPROCESSORS}", few_keys),
-    Kind(("rope",), "fwd", "half a head is no power of two, and a token has few heads", idle_lanes),
-    Kind(("layernorm",), "fwd", f"fewer than {MULTIPROCESSORS} rows", lambda case: sides(case)[0] < MULTIPROCESSORS),
-    Kind(("rmsnorm",), "fwd", "rows of no multiple of 16 bytes", odd_bytes),
+    Kind(("rope",), "fwd", "half a head is no power of two", odd_head),
     Kind(("softmax",), "bwd", "rows of at most 512 numbers", lambda case: sides(case)[1] <= 512),
     Kind(("swiglu", "geglu"), "bwd", "less than 16 MB are moved", lambda case: case.bytes < 16e6),
 ]
