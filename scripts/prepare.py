@@ -52,6 +52,13 @@ def records_of(machine: str) -> list[dict[str, Any]]:
     return [record for _, record in records.all_records(machine)]
 
 
+@cache
+def older(machine: str) -> tuple[str, ...]:
+    """The records of a machine that are older than their code, each by what it is of."""
+    code = Code()
+    return tuple(record["name"] for record in records_of(machine) if not sources.is_fresh(record, code))
+
+
 def write_programs() -> None:
     listed = []
     code, runs = Code(), set(run_here.programs())
@@ -191,11 +198,12 @@ def write_charts() -> None:
     """The charts of the machine whose numbers the text gives, and of each other card what a reader may choose in their place."""
     others = cards.others(DOCS / "charts", DOCS / "baked")
     shown = sorted((DOCS / "charts" / primary_machine()).glob("*.json"))
+    old = older(primary_machine())
     for path in shown:
         chart = json.loads(path.read_text(encoding="utf-8"))
         write_chart_data(chart, DOCS / "data" / "charts")
         choice = cards.element(chart["name"], chart["environment"]["gpu"], others, f"{TO_ROOT}data/charts/")
-        text = chart_figure(chart, *drawings_of(path), choice)
+        text = chart_figure(chart, *drawings_of(path), choice, any(source in old for source in chart["sources"]))
         write_text(DOCS / "generated" / "charts" / f"{chart['name']}.html", text)
     for card in others:
         for name in card.charts.keys() & {path.stem for path in shown}:
@@ -220,16 +228,18 @@ def write_chart_data(chart: dict[str, Any], folder: Path) -> None:
     write_json(folder / f"{chart['name']}.json", chart)
 
 
-def chart_figure(chart: dict[str, Any], wide: str, narrow: str, choice: str = "") -> str:
-    """A chart as the page shows it, with the choice of a card where there is one."""
+def chart_figure(chart: dict[str, Any], wide: str, narrow: str, choice: str = "", is_old: bool = False) -> str:
+    """A chart as the page shows it, with the choice of a card where there is one; `is_old`: its code has changed since."""
     parts = [f'<figure class="chart" id="chart-{chart["name"]}">', choice]
-    parts += [*chart_parts(chart, wide, narrow, f"{TO_ROOT}data/charts/{chart['name']}"), "</figure>"]
+    parts += [*chart_parts(chart, wide, narrow, f"{TO_ROOT}data/charts/{chart['name']}", is_old), "</figure>"]
     return "\n".join(filter(None, parts)) + "\n"
 
 
-def chart_parts(chart: dict[str, Any], wide: str, narrow: str, data: str) -> list[str]:
+def chart_parts(chart: dict[str, Any], wide: str, narrow: str, data: str, is_old: bool = False) -> list[str]:
     """Both drawings, a caption from the record, the numbers as a table and as files, at `data` with their endings."""
     made = measured_on(chart["environment"], *chart.get("dates", []))
+    if is_old:
+        made += " The code has changed since, and waits for its next run."
     drawings = f'<div class="wide">{wide}</div>\n<div class="narrow">{narrow}</div>'
     parts = [
         f'<chart-values data-src="{data}.json">{drawings}</chart-values>' if chart["spots"] else drawings,
@@ -311,18 +321,19 @@ def write_compatibility() -> None:
     write_text(DOCS / "generated" / "compatibility.html", html_table(rows, "What each version of Triton passed"))
     write_text(DOCS / "generated" / "compatibility_missing.html", not_run(found))
     rows = [["GPU", "driver", "Triton", "torch", "last bake", "records", "state"]]
-    code = Code()
     for machine in machines():
         baked = records_of(machine)
         if baked and baked[0]["environment"]["gpu"]:
             newest = max((record["environment"] for record in baked), key=lambda environment: environment["measured_at"])
-            stale = sum(not sources.is_fresh(record, code) for record in baked)
+            stale = len(older(machine))
             state = f"{stale} older than their code: renew with python scripts/bake.py on it" if stale else "all of this code"
             together = re.search(r"-x(\d+)$", machine)
             gpu = f"{together[1]} × {newest['gpu']}" if together else newest["gpu"]
             versions = [newest[key] for key in ("driver", "triton", "torch")]
             rows.append([gpu, *versions, newest["measured_at"][:10], len(baked), state])
-    write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library"))
+    names = [html.escape(name) for name in sorted(older(primary_machine()))]
+    told = f"<p>Numbers of these programs are of code that has changed since: {', '.join(names)}.</p>\n" if names else ""
+    write_text(DOCS / "generated" / "ran_on.html", html_table(rows, "GPUs that ran the library") + told)
     rows = [["of the library", "script", "memory, GiB", "why this one"]]
     rows += [[", ".join(part.operations), part.program, part.gib, part.why] for part in core.PARTS]
     write_text(DOCS / "generated" / "core_set.html", html_table(rows, "The core set", "scroll words"))
