@@ -51,7 +51,7 @@ from scripts.baking import archive
 from scripts.launches import SPECIMENS
 from scripts.mutation.mutants import Mutant, mutants
 from scripts.provenance import records, sources
-from scripts.provenance.environment import environment
+from scripts.provenance.environment import environment, primary_machine
 from scripts.provenance.follow import Code
 
 EQUIVALENTS = records.ROOT / "tests/kernels/equivalents.txt"
@@ -427,10 +427,15 @@ def together() -> Counter[str]:
 
 def judge_again(module: str) -> None:
     """Work a kept score out anew, after the list of equivalents or a score of another module has changed."""
-    path = records.record_path("cpu", "mutants", module)
+    path = records.record_path(primary_machine() if module in GLUON else "cpu", "mutants", module)
     kept_score = records.read(path)
     same = {left["name"]: int(left["reason"].split()[-2]) for left in kept_score["left"] if left["outcome"] == "same"}
-    known = {left["name"]: same.get(left["name"], 0) for left in kept_score["left"]} if same else {}
+    known = {left["name"]: same.get(left["name"], 0) for left in kept_score["left"]} if same or module in GLUON else {}
+    if module in GLUON:  # a lot drew some of its changes
+        noticed = dict(kept_score["caught"])
+        tried = [(mutant, noticed.get(mutant.name, "")) for _, mutant in drawn(module, len(noticed) + len(known))]
+        records.write(path, kept_score | score(module, tried, {}))
+        return
     own = (*sources.tests_of(module), "tests/kernels/test_compiles.py")
     caught = {name: test for name, test in kept_score["caught"] if "::" not in test or test.startswith(own)}
     noticed = noticed_by_others(module) | caught
@@ -454,7 +459,7 @@ def main() -> int:
     parser.add_argument("--pack", type=Path, metavar="FILE", help="afterwards, put the records of the CPU into FILE")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     arguments = parser.parse_args()
-    if bool(arguments.keep) != bool(set(arguments.modules) & set(GLUON)):
+    if not arguments.judge and bool(arguments.keep) != bool(set(arguments.modules) & set(GLUON)):
         parser.error(f"{' and '.join(GLUON)} are tried by a bake on a Hopper GPU, which says --keep")
     if arguments.judge:
         for module in arguments.modules or kept():

@@ -25,7 +25,7 @@ def assert_add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("n", [0, 1, 2, 31, 1023, 1024, 1025, 5000])
+@pytest.mark.parametrize("n", [0, 1, 2, 31, 1023, 1024, 1025, 4096, 5000])
 def test_any_length(n, dtype, device):
     assert_add(random(n, dtype=dtype, device=device), random(n, dtype=dtype, device=device, seed=1))
 

@@ -89,18 +89,19 @@ def test_a_score_counts_what_is_caught_what_is_equivalent_and_what_is_left(monke
     assert score["caught"] == [[found[0].name, "test_a"], [found[3].name, "test_b"]]
 
 
-@pytest.mark.parametrize("changed", [(), ("add_kernel",)])
+@pytest.mark.parametrize("changed", [False, True])
 def test_a_last_score_is_a_start_for_kernels_that_have_not_changed(monkeypatch, changed):
     now = mutate.kernels_at("add")
     assert now["add_kernel"].startswith("@triton.jit\ndef add_kernel(") and "add" not in now
-    before = {name: "another" if name in changed else text for name, text in now.items()}
+    before = {name: "another" if changed else text for name, text in now.items()}
     monkeypatch.setattr(mutate, "kernels_at", lambda module, commit=None: before if commit else now)
     monkeypatch.setattr(mutate.subprocess, "run", lambda *_, **__: SimpleNamespace(stdout="0123abc\n"))
     last, alike = mutate.last_score("add")
     found = records.read(records.record_path("cpu", "mutants", "add"))
     kept = {} if changed else dict(found["caught"]) | {left["name"]: "" for left in found["left"]}
     assert last == kept
-    assert alike == ({} if changed else {left["name"]: int(left["reason"].split()[-2]) for left in found["left"]})
+    same = {left["name"]: int(left["reason"].split()[-2]) for left in found["left"] if left["outcome"] == "same"}
+    assert same and alike == ({} if changed else {left["name"]: same.get(left["name"], 0) for left in found["left"]})
 
 
 def test_without_a_commit_no_last_score_is_a_start(monkeypatch):
@@ -116,7 +117,7 @@ def test_what_compiles_to_the_same_machine_code_is_told_from_what_does_not(tmp_p
     same = given["add_kernel: conversion: x.to(tl.float32) -> x"]
     other = given["add_kernel: arithmetic: pid * BLOCK -> ((pid) + (BLOCK))"]
     before = (tmp_path / "kernels/add.py").read_text(encoding="utf-8")
-    assert mutate.same_code(tmp_path, "kernels/add.py", same, {}) == len(mutate.specimens_of("kernels/add.py", "add_kernel")) >= 6
+    assert mutate.same_code(tmp_path, "kernels/add.py", same, {}) == len(mutate.specimens_of("kernels/add.py", "add_kernel")) >= 3
     assert mutate.same_code(tmp_path, "kernels/add.py", other, {}) == 0
     assert (tmp_path / "kernels/add.py").read_text(encoding="utf-8") == before
 
@@ -125,7 +126,7 @@ def test_a_function_is_compiled_in_every_kernel_that_uses_it():
     found = mutate.specimens_of("kernels/activations/activation.py", "activated_with_slope")
     used_by = {name.partition("/")[0] for name in found}
     assert {"gelu_backward_kernel", "gated_unit_backward_kernel"} <= used_by and "add_kernel" not in used_by
-    first = mutate.specimens_of("kernels/add.py", "add_kernel")[: mutate.FEW]
+    first = mutate.specimens_of("kernels/activations/gelu.py", "gelu_kernel")[: mutate.FEW]
     assert all("16" in name.rpartition("-")[2] for name in first), "16-bit floats first: a conversion is nothing in float32"
 
 
