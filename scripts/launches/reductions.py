@@ -64,7 +64,9 @@ def reduction(kernel: str, label: str, dtype: str, registers: int, spills: int, 
 
 # Triton 3.8 spills a pair of registers of one for compute capability 8.0.
 LIBRARY = [
-    reduction("sum.py:sum_kernel", label, dtype, 128, 8 * (label == "middle")) for label in REDUCTIONS for dtype in ("fp32", "bf16")
+    reduction("sum.py:sum_kernel", label, dtype, 128, 8 * (label == "middle"))
+    for label in REDUCTIONS
+    for dtype in ("fp32", "bf16")
 ]
 INDEX_OF = {"index_ptr": "*i64", "partial_index_ptr": "*i64"}
 LIBRARY += [

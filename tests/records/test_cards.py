@@ -60,7 +60,7 @@ def test_every_chart_offers_each_card_and_says_which_has_it(docs):
         committed = json.loads((charts.DRAWN / primary_machine() / f"{name}.json").read_text(encoding="utf-8"))
         drawings = prepare.drawings_of(charts.DRAWN / primary_machine() / f"{name}.json")
         is_old = any(source in prepare.older(primary_machine()) for source in committed["sources"])
-        assert without == prepare.chart_figure(committed, *drawings, is_old=is_old), "without scripts the primary's stands as it did"
+        assert without == prepare.chart_figure(committed, *drawings, is_old=is_old), "the primary stands without scripts"
         assert ("has changed since" in without) == is_old
 
 

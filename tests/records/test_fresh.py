@@ -266,7 +266,7 @@ def test_moved_files_make_nothing_stale(copy):
 
 
 # Where these lie is also said by the list of launches, which this test leaves as it is.
-LISTED = ("add_kernel", "softmax_long_kernel", "softmax_long_backward_kernel", "norm_partials_kernel")
+LISTED = ("add_kernel", "add_ragged_kernel", "softmax_long_kernel", "softmax_long_backward_kernel", "norm_partials_kernel")
 
 
 @turns.taken(3, *DIGEST)
