@@ -16,7 +16,6 @@ from kernels.matmul.plan import LONG_LINE
 NUMBERS = 4096  # of a block
 
 
-# --8<-- [start:kernel]
 @triton.jit
 def aligned_copy_kernel(
     x_ptr, out_ptr, lines, length, line_stride, stride, out_stride,
@@ -32,7 +31,6 @@ def aligned_copy_kernel(
     x_ptrs = x_ptr + line[:, None] * line_stride + place[None, :] * stride  # [LINES, PLACES]
     x = tl.load(x_ptrs, mask=mask & (place < length)[None, :], other=0.0)  # [LINES, PLACES]
     tl.store(out_ptr + line[:, None] * out_stride + place[None, :], x, mask=mask & (place < out_stride)[None, :])
-# --8<-- [end:kernel]
 
 
 def line_stride(length: int, element_size: int) -> int:

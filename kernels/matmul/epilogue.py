@@ -56,7 +56,6 @@ def known_step(*sizes: int) -> int:
     return gcd(16, *sizes)
 
 
-# --8<-- [start:known]
 @triton.jit
 def matmul_known(size, STEP: tl.constexpr):
     """The size, which is a multiple of STEP, written so that the compiler sees it is one.
@@ -67,7 +66,6 @@ def matmul_known(size, STEP: tl.constexpr):
     if STEP == 1:
         return size
     return size // STEP * STEP
-# --8<-- [end:known]
 
 
 # --8<-- [start:tile]

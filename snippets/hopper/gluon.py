@@ -19,15 +19,7 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language.nvidia.hopper import fence_async_shared, mbarrier, tma, warpgroup_mma, warpgroup_mma_wait
 from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as GluonDescriptor
 
-from kernels.matmul.epilogue import (
-    Epilogue,
-    Launch,
-    descriptor_factory,
-    known_step,
-    matmul_activated,
-    matmul_known,
-    matmul_tile,
-)
+from kernels.matmul.epilogue import Epilogue, Launch, descriptor_factory, known_step, matmul_activated, matmul_known, matmul_tile
 # --8<-- [end:imports]
 
 from kernels.matmul.gluon import gluon_descriptor, matmul_gluon, matmul_gluon_kernel

@@ -17,16 +17,8 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 
 from kernels.common.arguments import INTERPRETED
 from kernels.common.counters import arrival_counters, workspace, shared_key
-from kernels.matmul.epilogue import (
-    Epilogue,
-    Launch,
-    descriptor_factory,
-    known_step,
-    matmul_activated,
-    matmul_finished,
-    matmul_known,
-    matmul_tile,
-)
+from kernels.matmul.epilogue import Epilogue, Launch, descriptor_factory, known_step
+from kernels.matmul.epilogue import matmul_activated, matmul_finished, matmul_known, matmul_tile
 from kernels.matmul.hopper import descriptor
 from kernels.common.sizes import next_power_of_2
 # --8<-- [end:imports]
