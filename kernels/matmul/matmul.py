@@ -161,7 +161,8 @@ def matmul(
 
     Bytes:
         For e bytes a number, (mk + kn)e read and mne written. With gradients, an activation other than `"relu"` keeps
-        what it was given, another mne.
+        what it was given, another mne. A matrix of 16-bit floats whose rows or columns begin at no multiple of 16 bytes, or
+        in large products on Hopper of 128, is copied first unless the product is small. The copy is as large as the matrix.
 
     Flops:
         2mnk forward, 4mnk backward.
