@@ -129,7 +129,8 @@ def figures() -> dict[str, Any]:
     found["gallery"] = gallery.counts()
     counted = versions.counts(versions.read_all())
     del counted["steps"]  # a table has them
-    found["versions"] = counted | {"timed": len(versions.timed(machine)) > 1}
+    is_old = versions.TIMED in older(machine) if machine in machines() else False
+    found["versions"] = counted | {"timed": len(versions.timed(machine)) > 1, "timed_is_old": is_old}
     # What a program kept on the GPU stands before what it kept without one.
     for which in ("cpu", machine, several_machine()):
         for record in records_of(which) if which in machines() else []:
@@ -361,9 +362,9 @@ def write_versions() -> None:
     found = versions.read_all()
     folder = DOCS / "generated" / "versions"
     write_text(DOCS / "data" / "versions_compiled.csv", versions.table_text(found))
-    write_text(folder / "changed.html", html_table(versions.changed(found), "Launches that one version compiles otherwise"))
+    write_text(folder / "changed.html", folded_table(versions.changed(found), "Launches that one version compiles otherwise"))
     write_text(folder / "steps.html", html_table(versions.sums(found), "From each version to the next"))
-    write_text(folder / "unfused.html", html_table(versions.unfused(found), "Launches without fused operations"))
+    write_text(folder / "unfused.html", folded_table(versions.unfused(found), "Launches without fused operations"))
     timed = versions.timed(primary_machine())
     write_text(DOCS / "data" / "versions.csv", versions.times_text(timed))
     if len(timed) > 1:
@@ -512,6 +513,16 @@ def html_table(rows: list[list[Any]], label: str, names: str = "scroll") -> str:
     lines = [f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>" for row in body]
     table = f"<thead><tr>{heading}</tr></thead><tbody>{''.join(lines)}</tbody>"
     return f'<div class="{names}" tabindex="0" role="region" aria-label="{label}"><table>{table}</table></div>\n'
+
+
+def folded_table(rows: list[list[Any]], label: str, most: int = 5) -> str:
+    """A long table: its first rows, and the others folded under a line that says how many they are."""
+    head, *body = rows
+    table = html_table([head, *body[:most]], label)
+    if rest := body[most:]:
+        others = html_table([head, *rest], f"{label}, the others").strip()
+        table += f'<details class="data"><summary>The other {len(rest)}</summary>{others}</details>\n'
+    return table
 
 
 def write_traces() -> None:

@@ -206,7 +206,7 @@ def words() -> dict[str, str]:
                 who = " and ".join(messages.SPEAKERS[way] for way in ways)
                 silent = [way for way in ways if not messages.is_loud(entry.said[way][after])]
                 new = [way for way in ways if not messages.is_loud(entry.said[way][before])]
-                change = "says nothing any more" if silent == ways else "speaks up" if new == ways else "has other words"
+                change = "no message any more" if silent == ways else "a new message" if new == ways else "another message"
                 link = f'<a href="../../errors/{entry.page}/#{entry.anchor}">{messages.inline_html(entry.title)}</a>'
                 lines.append(f"<li>{link} <small>{html.escape(who)}: {change}</small></li>")
         found[after] = f'<ul class="bw-errors">{"".join(lines)}</ul>\n' if lines else "<p>None.</p>\n"
