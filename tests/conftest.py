@@ -8,8 +8,8 @@ from tests import interpreter, language
 
 LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/test_engines.py", "tests/docs/test_lessons.py")
 EVERY_PAGE = ("tests/browser/test_every_page.py",)
-# What `make test-long` runs: the built site in a browser, the blocks of every deeper page, every published program and block
-# alone, every chart drawn and every recording made once more, all of this in the page's Python, the specimens of the labs and the
+# What `make test-long` runs: the built site in a browser, the blocks of deeper pages, published programs and blocks alone, every
+# chart drawn and recordings made once more, all of this in the page's Python (each by turns), the specimens of the labs and the
 # picker compiled, a specimen of every kernel compiled and held against its record, the mutants' scores, what Triton says to
 # the programs of the error index, and what becomes of all
 # records when code is changed in one place.

@@ -34,6 +34,11 @@ def number() -> int | None:
     return int(counted[0]) if counted and not os.environ.get("EVERYTHING") else None
 
 
+def files(*patterns: str) -> list[str]:
+    """The files of the checkout that patterns name, such as `runtime/*.py`, as sources of tests."""
+    return [path.relative_to(ROOT).as_posix() for pattern in patterns for path in ROOT.glob(pattern)]
+
+
 def changed_lately(*files: str) -> bool:
     return number() is None or not changed().isdisjoint(files)
 

@@ -20,6 +20,7 @@ from scripts.drawing.curves import LIMIT
 from scripts.drawing.spots import row_of
 from scripts.pages import formats
 from scripts.provenance import records
+from tests import turns
 from tests.records.made_up import of_charts
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -55,6 +56,7 @@ def flat(sidecar: dict[str, Any]) -> set[Any]:
     return {cell for row in sidecar["rows"] for cell in row}
 
 
+@turns.taken(3, *turns.files("scripts/drawing/**/*.py"))
 def test_other_settings_and_hash_seeds_give_the_same_bytes(tmp_path):
     for record in RECORDS.values():
         records.write(records.record_path("made-up", "program", record["name"], tmp_path / "baked"), record)

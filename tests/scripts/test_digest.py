@@ -13,6 +13,7 @@ from scripts.provenance import programs, records, sources
 from scripts.provenance.digest import definitions, digest, own
 from scripts.provenance.follow import Code, CodeError
 from scripts.provenance.inline import inline
+from tests import turns
 from tests.scripts import trees
 
 
@@ -297,7 +298,12 @@ def statements(text: str) -> list[str]:
     return own(ast.parse(text))
 
 
-@pytest.mark.parametrize("chapter", sorted({name.partition("/")[0] for name in programs.snippet_names()}))
+CHAPTERS = sorted({name.partition("/")[0] for name in programs.snippet_names()})
+INLINER = turns.files("scripts/provenance/*.py")
+ASKED = [name for name in CHAPTERS if turns.due(f"snippets/{name}", 3, *INLINER, *turns.files(f"snippets/{name}/*.py"))]
+
+
+@pytest.mark.parametrize("chapter", ASKED)
 def test_a_published_program_has_exactly_what_its_digest_is_made_of(chapter):
     code = Code()
     for name in programs.snippet_names():
