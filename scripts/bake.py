@@ -207,10 +207,10 @@ class Bake:
         red: dict[str, list[str]] = {}
         with Progress("gate", expected, dict.fromkeys(due, self.lanes(TESTS))) as progress:
 
-            def one(stem: str, gpu: str, workers: int = self.workers) -> None:
+            def one(stem: str, gpu: str, workers: int = self.workers, alone: bool = False) -> None:
                 progress.start(stem)
                 ran[stem] = gate.test(stem, lambda: variables(self.cpu, gpu), workers, time.monotonic)
-                if workers > 1 and gate.is_crowded(ran[stem]):
+                if not alone and gate.is_crowded(ran[stem]):
                     crowded.append(stem)
                     return
                 said = f"red\n{ran[stem].red}" if ran[stem].red else f"{ran[stem].passed} passed, {ran[stem].seconds:.0f} s"
@@ -219,7 +219,7 @@ class Bake:
             ran: dict[str, gate.Ran] = {}
             crowded: list[str] = []
             self.share(sorted(due, key=lambda stem: -expected[stem]), [], TESTS, one)
-            self.share([], crowded, 1, lambda stem, gpu: one(stem, gpu, 1))  # once more, with a GPU's memory to itself
+            self.share([], crowded, 1, lambda stem, gpu: one(stem, gpu, 1, alone=True))  # once more, with the memory to itself
         for result in ran.values():
             if result.red:
                 for item in covering[result.file]:

@@ -356,6 +356,18 @@ def test_the_gate_runs_only_what_covers_the_work(tree):
     assert gated(bake(tree, "--cpu", "--only", "tiny/alone")) == set()
 
 
+@pytest.mark.parametrize("gib", ["12", "80"])
+def test_a_file_of_tests_that_lacked_memory_beside_others_is_run_once_more_alone(tree, tmp_path, gib):
+    """On a small card, too, where each file has one worker and four files still share the memory."""
+    ran = f"marker = __import__('pathlib').Path({str(tmp_path / 'ran')!r})\n\n\n"
+    text = ran + "def test_it():\n    is_first = not marker.exists()\n    marker.touch()\n    assert not is_first, '{}'\n"
+    trees.put(tree, {"tests/kernels/test_plus.py": text.format("Triton Error [CUDA]: out of memory")})
+    assert bake(tree, "--only", "tiny/plus", A_GPU=A_GPU, GIB=gib).returncode == 0
+    (tmp_path / "ran").unlink()
+    trees.put(tree, {"tests/kernels/test_plus.py": text.format("wrong")})
+    assert bake(tree, "--only", "tiny/plus", A_GPU=A_GPU, GIB=gib).returncode == 1
+
+
 def test_a_gate_that_passed_elsewhere_is_run_here(tree):
     assert gated(bake(tree, "--only", "tiny/times", A_GPU=A_GPU)) == {"test_times"}
     assert gated(bake(tree, "--only", "tiny/times", A_GPU="Test GPU 2")) == {"test_times"}
