@@ -74,7 +74,7 @@ class Bake:
         self.later: list[str] = []  # what would not have been done in time
         self.writing = threading.Lock()
         self.workers = 1 if cpu else max(1, min(WORKERS, int(room()) // GIB_A_WORKER // TESTS))
-        self.runs = Runs(cpu, work, lent)
+        self.runs = Runs(cpu, work, self.machine, lent)
         self.end, self.pack, self.packed = time.monotonic() + seconds, pack, time.monotonic()
         self.made: dict[str, list[Path]] = {}  # the records of this bake, by the machine whose folder they are in
 

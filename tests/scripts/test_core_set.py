@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from scripts.baking import archive, core, plausible
+from scripts.baking import archive, core, plausible, runs
 from scripts.provenance import programs, records, sources
 from scripts.provenance.environment import primary_machine
 from scripts.provenance.follow import Code
@@ -89,6 +89,7 @@ def test_what_a_card_cannot_run_is_absent_and_not_failed(tree):
         {
             "snippets/rope/benchmark.py": "import sys\nprint('needs: sm_90 (a newer card)')\nsys.exit(2)\n",
             "snippets/norms/benchmark.py": "raise type('OutOfMemoryError', (Exception,), {})('Tried to allocate 9 GiB')\n",
+            "snippets/dropout/benchmark.py": "raise RuntimeError('Triton Error [CUDA]: out of memory')\n",
         },
     )
     status, lines = bake(tree, GIB="15")
@@ -98,11 +99,16 @@ def test_what_a_card_cannot_run_is_absent_and_not_failed(tree):
         "gated_activations/benchmark_gelu": "it holds up to 16 GiB, and the card has 15.0",
         "rope/benchmark": "needs: sm_90 (a newer card)",
         "norms/benchmark": "the card's memory ran out",
+        "dropout/benchmark": "the card's memory ran out",
     }
     assert status == 0 and manifest(tree)["absent"] == expected
     assert {f"  {name}: {reason}" for name, reason in expected.items()} <= set(lines)
     checked = trees.bake(tree, "--check", f"{MACHINE}-core.tgz").stdout.splitlines()
-    assert checked[-5:] == [f"absent: {name}: {reason}" for name, reason in sorted(expected.items())]
+    assert checked[-6:] == [f"absent: {name}: {reason}" for name, reason in sorted(expected.items())]
+
+
+def test_another_card_may_take_longer():
+    assert runs.limit_on("cpu") == runs.limit_on(primary_machine()) < runs.limit_on(MACHINE)
 
 
 def test_a_gpu_that_went_away_is_a_failure(tree):
