@@ -39,7 +39,7 @@ from scripts.baking.progress import Progress, span
 from scripts.baking.runs import CannotRun, Runs, triton_in, variables
 from scripts.baking.work import Work, everything, hears_the_host, is_current, measures, seconds
 from scripts.provenance import records, sources
-from scripts.provenance.environment import environment, machine_name, primary_machine, several_machine
+from scripts.provenance.environment import environment, machine_name, primary_machine, several_machine, visible
 from scripts.provenance.follow import Code, CodeError
 
 # So many pieces of work that measure nothing share a GPU, and so many files of tests; each of these by so many workers.
@@ -233,10 +233,8 @@ def gpus() -> list[str]:
     """The GPUs of this machine that are of the kind of its first, as CUDA_VISIBLE_DEVICES spells them."""
     import torch
 
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     names = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    spelled = visible.split(",") if visible else [str(number) for number in range(len(names))]
-    return [gpu for gpu, name in zip(spelled, names, strict=False) if name == names[0]]
+    return [gpu for gpu, name in zip(visible(), names, strict=False) if name == names[0]]
 
 
 def room() -> float:

@@ -178,6 +178,41 @@ def test_a_card_that_tells_no_power_limit_is_baked(tmp_path):
     assert (environment["power_limit_w"], environment["sm_clock_mhz"]) == (None, 1980)
 
 
+TWO_CARDS = """#!/bin/sh
+case "$*" in
+*=uuid*) echo GPU-slow; echo GPU-fast;;
+*--id=GPU-fast*--loop-ms*) while :; do echo "1755, 3201, 512.25, 48"; sleep 0.05; done;;
+*--id=GPU-fast*) echo '580.1, 700.00, 1980, 3201';;
+*) echo '580.1, 70.00, 210, 405';;
+esac
+"""
+
+
+def test_of_two_cards_the_driver_is_asked_for_the_one_that_cuda_runs_on(tmp_path):
+    """nvidia-smi and CUDA may count them in another order."""
+    tree = checkout(tmp_path, timed=MEASURES)
+    trees.put(tree, {"kernels/tools/benchmark.py": STUB, "stubs/bin/nvidia-smi": TWO_CARDS})
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU, A_UUID="fast")
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = found(tree, "timed", "test-gpu-1-pcie")
+    assert record["environment"]["power_limit_w"] == 700.0 and record["during"]["power_w"][0] == 512.25
+
+
+FAILING_SMI = "#!/bin/sh\necho 'NVIDIA-SMI has failed'\nexit 9\n"
+
+
+@pytest.mark.parametrize("smi, said", [(None, "nvidia-smi is not on the PATH"), (FAILING_SMI, "status 9: NVIDIA-SMI has failed")])
+def test_without_an_answer_of_the_driver_a_bake_says_so_in_one_line(tmp_path, smi, said):
+    tree = checkout(tmp_path, alone=trees.PROGRAMS["alone"])
+    if smi:
+        trees.put(tree, {"stubs/bin/nvidia-smi": smi})
+    else:
+        (tree / "stubs/bin/nvidia-smi").unlink()
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU, PATH=str(tree / "stubs/bin"))
+    assert done.returncode == 1 and said in done.stderr and done.stderr.count("\n") == 1
+    assert names(tree, "test-gpu-1-pcie") == []
+
+
 def test_a_bake_is_carried_to_another_checkout(tree, tmp_path):
     done = bake(tree, "--only", "tiny/*", "--pack", str(tmp_path / "bake.tgz"), A_GPU=A_GPU)
     assert done.stdout.splitlines()[-1] == "packed 5 records into bake.tgz"
