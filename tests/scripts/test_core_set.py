@@ -46,6 +46,7 @@ def test_what_a_card_has_no_room_for_is_told():
     assert core.no_room(core.ROOM) == {}
     assert core.no_room(11.5)["dropout/benchmark"] == "it holds up to 14 GiB, and the card has 11.5"
     assert "reductions/benchmark_max" not in core.no_room(11.5)
+    assert 0.28 < len(core.no_room(11.6)) / len(PARTS) < 0.38, "the page says of a card with 12 GB: a third"
 
 
 # A bake of it
@@ -121,6 +122,7 @@ def test_what_fails_leaves_no_archive_and_the_same_command_goes_on(tree):
     trees.put(tree, {"snippets/rope/benchmark.py": "raise ValueError('no luck')\n"})
     status, lines = bake(tree)
     assert status == 1 and not list(tree.glob("*.tgz")) and any("rope/benchmark: ended with status 1" in line for line in lines)
+    assert lines[-2].startswith("No archive is written yet.")
     trees.put(tree, {"snippets/rope/benchmark.py": "print(1)\n"})
     status, lines = bake(tree)
     assert status == 0 and sum("done before the interruption" in line for line in lines) == len(PARTS) - 1
@@ -128,14 +130,16 @@ def test_what_fails_leaves_no_archive_and_the_same_command_goes_on(tree):
 
 
 def test_a_plan_says_what_would_run_and_runs_nothing(tree):
+    trees.lay(tree, "norms/benchmark", trees.PRIMARY, seconds=90.0)
     before = trees.snapshot(tree)
     status, lines = bake(tree, "--plan", GIB="15")
     assert status == 0 and lines[-1].startswith(f"in all {len(PARTS) - 3} records, about ")
+    assert lines[-1].endswith(f" on 1 x {MACHINE}, if that takes as long as on an {trees.PRIMARY}")
     assert trees.snapshot(tree) == before
 
 
 def test_the_set_is_a_whole_of_its_own(tree):
-    for more in (("--cpu",), ("--only", "rope/*"), ("--pack", "x.tgz")):
+    for more in (("--cpu",), ("--several",), ("--only", "rope/*"), ("--pack", "x.tgz")):
         status, lines = bake(tree, *more)
         assert status == 2 and "--set core is a whole of its own" in lines[-1]
 
