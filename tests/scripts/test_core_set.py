@@ -264,6 +264,11 @@ FAULTS: dict[str, tuple[Callable[[Records], None], dict[str, Any], str]] = {
         {},
         rf"{NORM}\.json: made on an NVIDIA L4, which is not {primary_machine()}",
     ),
+    "figures of another form": (
+        set_in("hardware/sheet", "figures", "memory_bytes", value="much"),
+        {},
+        "has not the form of what a program keeps",
+    ),
     "another form": (set_in(NORM, "measurements", value=[1]), {}, "has not the form of what a program keeps"),
     "a part that is missing": (removed(NORM), {}, f"incomplete: {NORM} is neither in it nor absent with a reason$"),
     "two parts that are missing": (removed(NORM, PRODUCT), {}, f"incomplete: {NORM} .*, nor 1 more$"),
@@ -287,6 +292,18 @@ def test_an_archive_is_refused_for(tmp_path, good, change, said, message):
             judge()
         assert str(caught.value).startswith(f"{sent}: ") and "\n" not in str(caught.value)
     assert not (tmp_path / "baked").exists()
+
+
+def test_a_card_of_the_same_name_with_another_memory_is_refused(tmp_path, good):
+    """The records of the two would mix in one folder. A little less is what error correction takes."""
+    baked, sent = tmp_path / "baked", copy.deepcopy(good)
+    archive.unpack(send(tmp_path, good), baked)
+    set_in("hardware/sheet", "figures", "memory_bytes", value=131 * 2**30)(sent)
+    assert archive.check(send(tmp_path, sent), baked)
+    set_in("hardware/sheet", "figures", "memory_bytes", value=100 * 2**30)(sent)
+    for judge in (archive.check, archive.unpack):
+        with pytest.raises(RecordError, match=r"sheet: its card has 100\.0 GiB, and one of the same name .* has 139\.8 GiB$"):
+            judge(send(tmp_path, sent), baked)
 
 
 def test_a_part_that_is_absent_with_a_reason_may_be(tmp_path, good):
