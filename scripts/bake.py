@@ -37,9 +37,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from scripts.baking import archive, core, gate
 from scripts.baking.progress import Progress, span
 from scripts.baking.runs import CannotRun, Runs, triton_in, variables
-from scripts.baking.work import Work, everything, hears_the_host, is_current, measures, seconds
+from scripts.baking.work import Work, everything, hears_the_host, is_current, measures, seconds, timed
 from scripts.provenance import records, sources
-from scripts.provenance.environment import environment, machine_name, primary_machine, several_machine
+from scripts.provenance.environment import environment, machine_name, primary_machine, several_machine, visible
 from scripts.provenance.follow import Code, CodeError
 
 # So many pieces of work that measure nothing share a GPU, and so many files of tests; each of these by so many workers.
@@ -74,7 +74,7 @@ class Bake:
         self.later: list[str] = []  # what would not have been done in time
         self.writing = threading.Lock()
         self.workers = 1 if cpu else max(1, min(WORKERS, int(room()) // GIB_A_WORKER // TESTS))
-        self.runs = Runs(cpu, work, lent)
+        self.runs = Runs(cpu, work, self.machine, lent)
         self.end, self.pack, self.packed = time.monotonic() + seconds, pack, time.monotonic()
         self.made: dict[str, list[Path]] = {}  # the records of this bake, by the machine whose folder they are in
 
@@ -207,10 +207,10 @@ class Bake:
         red: dict[str, list[str]] = {}
         with Progress("gate", expected, dict.fromkeys(due, self.lanes(TESTS))) as progress:
 
-            def one(stem: str, gpu: str, workers: int = self.workers) -> None:
+            def one(stem: str, gpu: str, workers: int = self.workers, alone: bool = False) -> None:
                 progress.start(stem)
                 ran[stem] = gate.test(stem, lambda: variables(self.cpu, gpu), workers, time.monotonic)
-                if workers > 1 and gate.is_crowded(ran[stem]):
+                if not alone and gate.is_crowded(ran[stem]):
                     crowded.append(stem)
                     return
                 said = f"red\n{ran[stem].red}" if ran[stem].red else f"{ran[stem].passed} passed, {ran[stem].seconds:.0f} s"
@@ -219,7 +219,7 @@ class Bake:
             ran: dict[str, gate.Ran] = {}
             crowded: list[str] = []
             self.share(sorted(due, key=lambda stem: -expected[stem]), [], TESTS, one)
-            self.share([], crowded, 1, lambda stem, gpu: one(stem, gpu, 1))  # once more, with a GPU's memory to itself
+            self.share([], crowded, 1, lambda stem, gpu: one(stem, gpu, 1, alone=True))  # once more, with the memory to itself
         for result in ran.values():
             if result.red:
                 for item in covering[result.file]:
@@ -233,10 +233,8 @@ def gpus() -> list[str]:
     """The GPUs of this machine that are of the kind of its first, as CUDA_VISIBLE_DEVICES spells them."""
     import torch
 
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     names = [torch.cuda.get_device_name(number) for number in range(torch.cuda.device_count())]
-    spelled = visible.split(",") if visible else [str(number) for number in range(len(names))]
-    return [gpu for gpu, name in zip(spelled, names, strict=False) if name == names[0]]
+    return [gpu for gpu, name in zip(visible(), names, strict=False) if name == names[0]]
 
 
 def room() -> float:
@@ -253,6 +251,14 @@ def told(absent: dict[str, str]) -> list[str]:
 def chosen(cpu: bool, several: bool, pattern: str, named: str | None = None, triton: str = "") -> list[Work]:
     found = [item for item in everything(cpu, several, triton) if fnmatch.fnmatch(item.name, pattern)]
     return core.chosen(found) if named else found
+
+
+def no_gpu(named: str | None) -> str:
+    """What to do where PyTorch finds no GPU."""
+    if named:
+        hint = "If nvidia-smi shows one, its driver may be too old for this torch; this says so: "
+        return f"No CUDA device is visible, and the set {named} is of a GPU. {hint}python -c 'import torch; torch.cuda.init()'"
+    return "No CUDA device is visible, so no GPU can be measured here. `python scripts/bake.py --cpu` bakes the rest."
 
 
 def send(machine: str, absent: dict[str, str]) -> None:
@@ -279,7 +285,10 @@ def plan(work: list[Work], machine: str, cards: int, here: dict[str, Any] | None
     for chapter, spent in chapters.items():
         print(f"  {chapter:20} {len(spent):4} records, about {span(sum(spent))}")
         total += sum(spent)
-    print(f"in all {len(work)} {'record' if len(work) == 1 else 'records'}, about {span(total)} on {cards} x {machine}")
+    known = [timed("gate", stem, machine) for stem in due] + [timed(item.kind, item.short, machine) for item in work]
+    others = {found[0] for found in known if found} - {machine}
+    where = "".join(f", if that takes as long as on an {other}" for other in others)
+    print(f"in all {len(work)} {'record' if len(work) == 1 else 'records'}, about {span(total)} on {cards} x {machine}{where}")
 
 
 def main() -> int:
@@ -298,8 +307,8 @@ def main() -> int:
     parser.add_argument("--check", type=Path, metavar="FILE", help="bake nothing: say whether FILE can be taken")
     parser.add_argument("--unpack", type=Path, metavar="FILE", help="bake nothing: check FILE and lay its records in")
     arguments = parser.parse_args()
-    if arguments.set and (arguments.cpu or arguments.only != "*" or arguments.pack):
-        parser.error(f"--set {arguments.set} is a whole of its own, of a GPU: leave --cpu, --only and --pack out")
+    if arguments.set and (arguments.cpu or arguments.several or arguments.only != "*" or arguments.pack):
+        parser.error(f"--set {arguments.set} is a whole of its own, of a GPU: leave --cpu, --several, --only and --pack out")
     try:
         if arguments.check:
             print(*archive.check(arguments.check), sep="\n")
@@ -328,10 +337,7 @@ def main() -> int:
             return 2
         has_gpu = torch is not None and torch.cuda.is_available()
         if not (arguments.cpu or has_gpu or arguments.plan):
-            print(
-                "No CUDA device is visible, so no GPU can be measured here. `python scripts/bake.py --cpu` bakes the rest.",
-                file=sys.stderr,
-            )
+            print(no_gpu(arguments.set), file=sys.stderr)
             return 2
         cards = len(gpus()) if has_gpu and not arguments.cpu else 1
         if arguments.several and not arguments.plan and cards < 2:
@@ -359,6 +365,9 @@ def main() -> int:
             print(f"left out, and baked by --several: {', '.join(item.name for item in others)}")
         if arguments.set and status == 0:
             send(machine, absent | bake.absent)
+        elif arguments.set and bake.failures:
+            print("No archive is written yet. Close what else uses the GPU, and give the same command again:")
+            print("it repeats only what failed. What fails twice is a bug of the library; please send that output.")
         if arguments.pack:
             packed = bake.count() if arguments.stale else archive.pack(machine, arguments.pack)
             print(f"packed {packed} records into {arguments.pack.name}" if packed else "packed nothing, for nothing was made")

@@ -17,6 +17,12 @@ def is_hopper() -> bool:
     return torch.cuda.is_available() and torch.cuda.get_device_capability() == (9, 0)
 
 
+def needs_type(what: str) -> pytest.MarkDecorator:
+    """Skip a test on a GPU without 8-bit floats, `fp8`. Triton's interpreter has them. Each stands in tests/skips.txt, too."""
+    lacks = torch.cuda.is_available() and torch.cuda.get_device_capability() < (8, 9)
+    return pytest.mark.skipif(lacks, reason=f"needs: {what}")
+
+
 def need_free_memory(gigabytes: int) -> None:
     """Skip the rest of a test on a GPU with less free memory."""
     free, _ = torch.cuda.mem_get_info()

@@ -65,7 +65,7 @@ def write(archive: Path, machine: str, contents: dict[str, bytes], said: dict[st
 
 def unpack(archive: Path, baked: Path = records.BAKED, root: Path = ROOT) -> list[Path]:
     """Check an archive as a whole, then lay its records in; nothing is written unless every record passes."""
-    contents, manifest, parsed = opened(archive, root)
+    contents, manifest, parsed = opened(archive, baked, root)
     if manifest.get("set") == core.NAME:
         demand_core(archive, manifest, parsed)
     for name, data in contents.items():
@@ -73,9 +73,9 @@ def unpack(archive: Path, baked: Path = records.BAKED, root: Path = ROOT) -> lis
     return [baked / name for name in contents]
 
 
-def check(archive: Path, root: Path = ROOT) -> list[str]:
+def check(archive: Path, baked: Path = records.BAKED, root: Path = ROOT) -> list[str]:
     """Refuse an archive as `unpack` does, or for lack of something of the core set; else say what is in it and what is absent."""
-    _, manifest, parsed = opened(archive, root)
+    _, manifest, parsed = opened(archive, baked, root)
     demand_core(archive, manifest, parsed)
     environments = [record["environment"] for record in parsed.values()]
     said = [f"{archive}: {len(parsed)} records of an {environments[0]['gpu']}, of this checkout's code, plausible, and complete"]
@@ -98,7 +98,7 @@ def absent_of(manifest: dict[str, Any]) -> dict[str, Any]:
     return absent if isinstance(absent, dict) else {}
 
 
-def opened(archive: Path, root: Path) -> tuple[dict[str, bytes], dict[str, Any], dict[str, dict[str, Any]]]:
+def opened(archive: Path, baked: Path, root: Path) -> tuple[dict[str, bytes], dict[str, Any], dict[str, dict[str, Any]]]:
     """What an archive holds, its manifest, and its records, all of this checkout's code and plausible; or it is refused."""
     contents = read_archive(archive)
     try:
@@ -121,7 +121,10 @@ def opened(archive: Path, root: Path) -> tuple[dict[str, bytes], dict[str, Any],
     if other:
         count = f"{len(other)} of {len(parsed)} records"
         raise records.RecordError(f"{archive}: {count} come from other code than this checkout's, {other[0]} among them")
-    if fault := next(plausible.faults(parsed), ""):
+    sheet = []
+    with contextlib.suppress(records.RecordError):
+        sheet = [records.read(records.record_path(machine, "program", "hardware/sheet", baked))]
+    if fault := next(plausible.faults(parsed, sheet), ""):
         raise records.RecordError(f"{archive}: {fault}")
     return contents, manifest, parsed
 

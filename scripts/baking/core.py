@@ -1,4 +1,4 @@
-"""The core set: what somebody with another card bakes in half an hour, one benchmark for each operation of the library.
+"""The core set: what somebody with another card bakes in one go, one benchmark for each operation of the library.
 
 `gib` is the GPU memory that a program holds at its largest case, in whole gibibytes: the tensors, whose bytes its record tells,
 and what the check in float64 makes of them, which is most of it and is read off the program. All of them fit a card that is sold

@@ -28,8 +28,10 @@ from scripts.provenance.follow import WHOLE, Code, CodeError, Place
 COMPILES_ONLY = "test_compiles"
 # On these a pass depends, beside the code.
 VERSIONS = ("machine", "driver", "cuda", "torch", "triton")
-# What a test says that lacked memory, where several shared a GPU's.
-CROWDED = r"OutOfMemoryError|GB free"
+# How PyTorch, Triton and cuBLAS say that a GPU has no memory left; and what else a test says that lacked some, where several
+# shared a GPU's.
+NO_MEMORY = r"OutOfMemoryError|CUDA error: out of memory|\[CUDA\]: out of memory|CUBLAS_STATUS_ALLOC_FAILED"
+CROWDED = rf"{NO_MEMORY}|GB free"
 
 
 class Ran(NamedTuple):

@@ -22,6 +22,7 @@ EIGHT_BITS = ("fp8", "e4m3")
 SPARE = 1.05  # a clock or a bus may run a little over what the driver tells
 COPY = (0.3, SPARE)  # of the bus, the rate of a copy of two gibibytes: outside of these, one of the two is not this card's
 OVER_THE_COPY, OVER_THE_PRODUCT = 1.25, 1.5  # where nothing is known of the card; nothing measured yet was over 1.06 and 1.15
+SAME_SIZE = 0.9  # error correction takes a sixteenth of a memory; cards of one name that are sold with two sizes differ by more
 CACHES = 4  # of so many L2 caches, half of what a case moves may still be on the chip when the clock stops
 
 
@@ -52,13 +53,24 @@ def held_against(found: Iterable[Record]) -> str:
     return f"held against {bus}, and {peak} of 16-bit floats"
 
 
-def faults(found: dict[str, Record]) -> Iterator[str]:
-    """What cannot be true of the records of one machine: each a sentence that names the record."""
+def memory_of(found: Iterable[Record]) -> int:
+    """The bytes of a card's memory, as its sheet tells them; none without a sheet."""
+    sheets = [record for record in found if record["kind"] == "program" and record["name"] == "hardware/sheet"]
+    return int((sheets[0].get("figures") or {}).get("memory_bytes") or 0) if sheets else 0
+
+
+def faults(found: dict[str, Record], here: Iterable[Record] = ()) -> Iterator[str]:
+    """What cannot be true of the records of one machine, beside those of it that are `here`: each a sentence that names the
+    record."""
     try:
+        sizes = memory_of(found.values()), memory_of(here)
+        if all(sizes) and min(sizes) < SAME_SIZE * max(sizes):
+            sent, kept = (f"{size / 2**30:.1f} GiB" for size in sizes)
+            yield f"hardware/sheet: its card has {sent}, and one of the same name whose records are here has {kept}"
         card = card_of(found.values())
         for place, record in found.items():
             yield from (f"{place}: {fault}" for fault in faults_of(record, card))
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError) as error:
         yield f"a record has not the form of what a program keeps ({type(error).__name__}: {error})"
 
 

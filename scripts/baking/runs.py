@@ -16,16 +16,18 @@ from typing import Any
 from scripts import ROOT
 from scripts import compile as compiler
 from scripts.baking import profile
+from scripts.baking.gate import NO_MEMORY
 from scripts.baking.sampling import Sampling
 from scripts.baking.work import Work, launches, measures
 from scripts.launches import SPECIMENS, VIEWED
 from scripts.provenance import programs
-from scripts.provenance.environment import rivals
+from scripts.provenance.environment import primary_machine, rivals, several_machine
 from scripts.provenance.follow import Code
 from scripts.provenance.inline import inline
 from scripts.recording.run import recorded
 
 MUTANTS = 14  # changed kernels that are tried at the same time on one GPU
+SLOWER = 4  # so many times as long as on the cards that the pages show may a program take on another
 
 
 class CannotRun(Exception):
@@ -36,8 +38,8 @@ class Runs:
     """Makes the contents of records on this machine. `asked` is all that will be asked for, so that kernels compile together;
     `lent` is a folder with a newer Triton than the one installed, for what only that has."""
 
-    def __init__(self, cpu: bool, asked: list[Work], lent: str = ""):
-        self.cpu, self.asked, self.lent = cpu, asked, lent
+    def __init__(self, cpu: bool, asked: list[Work], machine: str, lent: str = ""):
+        self.cpu, self.asked, self.lent, self.limit = cpu, asked, lent, limit_on(machine)
         self.compiling = threading.Lock()
         self.figures: dict[str, list[dict[str, Any]]] = {}
 
@@ -62,7 +64,8 @@ class Runs:
             if watch:
                 watch.__enter__()
             try:
-                output = ended_well([sys.executable, str(path)], folder, variables | {"BLOCKWISE_RECORD": str(measured)})
+                own = variables | {"BLOCKWISE_RECORD": str(measured)}
+                output = ended_well([sys.executable, str(path)], folder, own, self.limit)
             finally:
                 if watch:
                     watch.__exit__()
@@ -157,11 +160,18 @@ def without_places(output: str, folder: str) -> str:
     return re.sub(r"(?:/[\w.+-]+)+/site-packages/", "…/", output)
 
 
-def ended_well(command: list[str], folder: str, variables: dict[str, str]) -> str:
+def limit_on(machine: str) -> int:
+    """How many seconds a program may take on a machine."""
+    is_shown = machine in ("cpu", primary_machine(), several_machine())
+    return profile.LIMIT_SECONDS * (1 if is_shown else SLOWER)
+
+
+def ended_well(command: list[str], folder: str, variables: dict[str, str], limit: int = profile.LIMIT_SECONDS) -> str:
     """What a command prints; an error with its last words where it fails."""
-    result = subprocess.run(
-        command, cwd=folder, env=variables, capture_output=True, text=True, timeout=profile.LIMIT_SECONDS
-    )
+    try:
+        result = subprocess.run(command, cwd=folder, env=variables, capture_output=True, text=True, timeout=limit)
+    except subprocess.TimeoutExpired:
+        raise RuntimeError(f"was stopped, because it was not done after {limit} seconds") from None
     if reason := not_for_this_card(result):
         raise CannotRun(reason)
     if result.returncode != 0:
@@ -175,7 +185,7 @@ def not_for_this_card(result: subprocess.CompletedProcess[str]) -> str:
     said = result.stdout.strip().splitlines()
     if result.returncode == 2 and said and said[-1].startswith("needs: ") and not said[-1].startswith("needs: cuda"):
         return said[-1]
-    if result.returncode != 0 and "OutOfMemoryError" in result.stderr:
+    if result.returncode != 0 and re.search(NO_MEMORY, result.stderr):
         return "the card's memory ran out"
     return ""
 

@@ -5,6 +5,8 @@ import statistics
 import subprocess
 from typing import Any
 
+from scripts.provenance.environment import named_for_smi
+
 # A sample every second: seldom enough that nobody waits for it, and a benchmark takes dozens of them.
 PERIOD_MS = 1000
 FIELDS = {
@@ -20,7 +22,7 @@ class Sampling(contextlib.AbstractContextManager):
 
     def __init__(self, gpu: str):
         self.command = ["nvidia-smi", f"--query-gpu={','.join(FIELDS.values())}", "--format=csv,noheader,nounits"]
-        self.command += [f"--id={gpu or 0}", f"--loop-ms={PERIOD_MS}"]
+        self.command += [f"--id={named_for_smi(gpu)}", f"--loop-ms={PERIOD_MS}"]
         self.summary: dict[str, Any] = {}
 
     def __enter__(self) -> "Sampling":

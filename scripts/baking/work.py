@@ -1,5 +1,6 @@
 """What there is to bake, and how long it took the last time. Names only: nothing here needs torch or a GPU."""
 
+import contextlib
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -117,9 +118,13 @@ def launches() -> dict[str, Any]:
 def seconds(kind: str, short: str, machine: str, guess: str = "") -> float:
     """How long a piece of work took when its record was made here, or else on the GPU whose numbers the pages show; where it was
     made nowhere, what its kind takes as a rule, or `guess` does."""
+    known = timed(kind, short, machine)
+    return known[1] if known else GUESS[guess or kind]
+
+
+def timed(kind: str, short: str, machine: str) -> tuple[str, float] | None:
+    """The machine whose record tells how long a piece of work took, and these seconds: this one's, or else that of the pages."""
     for known in (lambda: machine, primary_machine):
-        try:
-            return float(records.read(records.record_path(known(), kind, short))["seconds"])
-        except (records.RecordError, KeyError):
-            continue
-    return GUESS[guess or kind]
+        with contextlib.suppress(records.RecordError, KeyError):
+            return known(), float(records.read(records.record_path(known(), kind, short))["seconds"])
+    return None

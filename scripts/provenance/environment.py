@@ -7,6 +7,7 @@ import platform
 import re
 import shutil
 import subprocess
+from functools import cache
 from importlib import metadata
 from typing import Any
 
@@ -74,9 +75,54 @@ def environment(cpu: bool, together: int = 1) -> dict[str, Any]:
 
 def smi() -> list[str]:
     """The driver's own words on the first visible GPU, as fields of SMI_FIELDS. The clocks are the highest it allows."""
-    command = ["nvidia-smi", f"--query-gpu={SMI_FIELDS}", "--format=csv,noheader,nounits", "--id=0"]
-    line = subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip().splitlines()[0]
+    asked = (uuids() or ["0"])[0]
+    line = asked_of_smi(f"--query-gpu={SMI_FIELDS}", "--format=csv,noheader,nounits", f"--id={asked}").splitlines()[0]
     return [field.strip() for field in line.split(",")]
+
+
+def asked_of_smi(*arguments: str) -> str:
+    """What nvidia-smi answers; an error in words where it is not there or fails."""
+    try:
+        said = subprocess.run(["nvidia-smi", *arguments], capture_output=True, text=True, check=True).stdout
+    except FileNotFoundError:
+        hint = "It comes with the driver; a container has it if NVIDIA_DRIVER_CAPABILITIES names utility."
+        raise RecordError(f"nvidia-smi is not on the PATH, and records keep what it tells of the driver. {hint}") from None
+    except subprocess.CalledProcessError as error:
+        raise RecordError(f"nvidia-smi ended with status {error.returncode}: {(error.stdout + error.stderr).strip()}") from None
+    if not said.strip():
+        raise RecordError("nvidia-smi says nothing of this GPU, and records keep what it tells of the driver.")
+    return said.strip()
+
+
+def visible() -> list[str]:
+    """The GPUs that CUDA shows, as CUDA_VISIBLE_DEVICES spells them."""
+    import torch
+
+    spelled, count = os.environ.get("CUDA_VISIBLE_DEVICES"), torch.cuda.device_count()
+    return spelled.split(",")[:count] if spelled else [str(number) for number in range(count)]
+
+
+@cache
+def uuids() -> list[str]:
+    """What nvidia-smi calls each GPU that CUDA shows; nothing where PyTorch does not tell or nvidia-smi does not know it.
+
+    A number may mean another card where two kinds are in one machine: nvidia-smi counts along the bus, CUDA the fastest first.
+    """
+    import torch
+
+    found = [torch.cuda.get_device_properties(number) for number in range(torch.cuda.device_count())]
+    names = [f"GPU-{getattr(properties, 'uuid', '')}" for properties in found]
+    try:
+        known = asked_of_smi("--query-gpu=uuid", "--format=csv,noheader").split()
+    except RecordError:  # one of several may be broken
+        return []
+    return names if set(names) <= set(known) else []
+
+
+def named_for_smi(gpus: str) -> str:
+    """How nvidia-smi is asked for one or several GPUs that are spelled as in CUDA_VISIBLE_DEVICES."""
+    by_spelling = dict(zip(visible(), uuids(), strict=False))
+    return ",".join(by_spelling.get(gpu, gpu) for gpu in gpus.split(","))
 
 
 def number(said: str, kind: type[int] | type[float] = float) -> float | None:

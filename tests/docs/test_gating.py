@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tests.docs.pages import ROOT, name_of
 
-HELPERS = {"needs", "needs_package", "need_free_memory", "need_runtime"}
-ALLOWED = ("needs: cuda", "needs: sm_90", "needs: npm and pip", "needs: package transformers")
+HELPERS = {"needs", "needs_package", "needs_type", "need_free_memory", "need_runtime"}
+ALLOWED = ("needs: cuda", "needs: sm_90", "needs: fp8", "needs: npm and pip", "needs: package transformers")
 OTHER_MEANS = re.compile(
     r"\b(skipif|xfail|importorskip|skipTest|SkipTest|expectedFailure|pytest\.skip|(mark|unittest)\.skip\w*)\b"
 )

@@ -22,7 +22,7 @@ from kernels.matmul.tiled import matmul_lines, matmul_tiled
 from tests.interpreter import only_touching
 from tests.kernels.matmul_numerics import ACTIVATED, TF32_STEP, assert_matmul, slopes_64, sums_64
 from tests.kernels.numerics import DTYPES, assert_guard_untouched, assert_within, guarded, poisoned, random
-from tests.needs import need_free_memory, needs
+from tests.needs import need_free_memory, needs, needs_type
 
 SMALL = {"BLOCK_M": 16, "BLOCK_N": 32, "BLOCK_K": 16, "GROUP_M": 2, "num_warps": 4, "num_stages": 2}
 # m, n and k around the tiles above and the shipped ones, one, and odd.
@@ -497,6 +497,7 @@ def assert_scaled(c, a, b, scale_a, scale_b, bias=None) -> None:
     assert_within(c, expected, torch.finfo(c.dtype).eps * expected.abs() + step * sizes)
 
 
+@needs_type("fp8")
 @pytest.mark.parametrize("rows", [False, True])
 @pytest.mark.parametrize(("m", "n", "k"), [(1, 1, 1), (33, 40, 50), (64, 64, 64), (5, 7, 0)])
 def test_eight_bit_floats(rows, m, n, k, device):
@@ -509,12 +510,14 @@ def test_eight_bit_floats(rows, m, n, k, device):
         assert_scaled(c, a, b, scale_a, scale_b, bias)
 
 
+@needs_type("fp8")
 def test_a_scale_for_the_matrix_beside_one_for_each_column(device):
     a, b, scale_a, scale_b = eight_bits(20, 24, 48, device, True)
     assert_scaled(scaled_matmul(a, b, scale_a[0], scale_b), a, b, scale_a[0], scale_b)
     assert_scaled(scaled_matmul(a, b, scale_a, scale_b[0, 0]), a, b, scale_a, scale_b[0, 0])
 
 
+@needs_type("fp8")
 def test_bad_eight_bit_arguments_are_refused(device):
     a, b, scale_a, scale_b = eight_bits(2, 4, 3, device, True)
     with pytest.raises(TypeError, match=r"^a: expected a torch.Tensor, got NoneType$"):
@@ -564,6 +567,7 @@ def test_on_the_gpu_at_full_size(m, n, k, layout, dtype, device):
 
 
 @needs("cuda")
+@needs_type("fp8")
 @pytest.mark.parametrize(("m", "n", "k"), LARGE)
 def test_eight_bit_floats_at_full_size(m, n, k, device):
     arguments = eight_bits(m, n, k, device, True)

@@ -8,6 +8,7 @@ import torch
 
 from kernels import moe
 from kernels.matmul.hopper import descriptor
+from kernels.matmul.plan import matmul_family
 from kernels.moe.moe import combined, moe_forward, moe_reference
 from kernels.moe.plan import MOE_TILES, MoePlan, choose_moe_plan, moe_plan
 from kernels.moe.product import Groups, grouped_product, stacked
@@ -318,7 +319,7 @@ def test_a_plan_for_tensors(device):
 @pytest.mark.parametrize("block_m", [16, 32, 64, 128])
 def test_shipped_tiles(block_m, device):
     """Every tile that ships for 16-bit numbers is run once."""
-    family = "sm_90" if device == "cuda" and torch.cuda.get_device_capability()[0] >= 9 else "default"
+    family = "sm_90" if matmul_family(torch.device(device))[0] in ("sm_90", "sm_100") else "default"
     arguments = given(2 * block_m, 3, 72, 136, torch.float16, device)
     first, second = MOE_TILES[family]["half"][block_m]
     with mock.patch.dict(MOE_TILES[family]["half"], {block_m: (first, second)}, clear=True):

@@ -178,6 +178,41 @@ def test_a_card_that_tells_no_power_limit_is_baked(tmp_path):
     assert (environment["power_limit_w"], environment["sm_clock_mhz"]) == (None, 1980)
 
 
+TWO_CARDS = """#!/bin/sh
+case "$*" in
+*=uuid*) echo GPU-slow; echo GPU-fast;;
+*--id=GPU-fast*--loop-ms*) while :; do echo "1755, 3201, 512.25, 48"; sleep 0.05; done;;
+*--id=GPU-fast*) echo '580.1, 700.00, 1980, 3201';;
+*) echo '580.1, 70.00, 210, 405';;
+esac
+"""
+
+
+def test_of_two_cards_the_driver_is_asked_for_the_one_that_cuda_runs_on(tmp_path):
+    """nvidia-smi and CUDA may count them in another order."""
+    tree = checkout(tmp_path, timed=MEASURES)
+    trees.put(tree, {"kernels/tools/benchmark.py": STUB, "stubs/bin/nvidia-smi": TWO_CARDS})
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU, A_UUID="fast")
+    assert done.returncode == 0, done.stdout + done.stderr
+    record = found(tree, "timed", "test-gpu-1-pcie")
+    assert record["environment"]["power_limit_w"] == 700.0 and record["during"]["power_w"][0] == 512.25
+
+
+FAILING_SMI = "#!/bin/sh\necho 'NVIDIA-SMI has failed'\nexit 9\n"
+
+
+@pytest.mark.parametrize("smi, said", [(None, "nvidia-smi is not on the PATH"), (FAILING_SMI, "status 9: NVIDIA-SMI has failed")])
+def test_without_an_answer_of_the_driver_a_bake_says_so_in_one_line(tmp_path, smi, said):
+    tree = checkout(tmp_path, alone=trees.PROGRAMS["alone"])
+    if smi:
+        trees.put(tree, {"stubs/bin/nvidia-smi": smi})
+    else:
+        (tree / "stubs/bin/nvidia-smi").unlink()
+    done = bake(tree, "--only", "tiny/*", A_GPU=A_GPU, PATH=str(tree / "stubs/bin"))
+    assert done.returncode == 1 and said in done.stderr and done.stderr.count("\n") == 1
+    assert names(tree, "test-gpu-1-pcie") == []
+
+
 def test_a_bake_is_carried_to_another_checkout(tree, tmp_path):
     done = bake(tree, "--only", "tiny/*", "--pack", str(tmp_path / "bake.tgz"), A_GPU=A_GPU)
     assert done.stdout.splitlines()[-1] == "packed 5 records into bake.tgz"
@@ -274,7 +309,7 @@ BROKEN = {
     "exits": ("import sys\nprint('half')\nsys.exit('out of luck')\n", "ended with status 1\nout of luck"),
     "raises": ("raise ValueError('no luck')\n", "ValueError: no luck"),
     "killed": ("import os\nos.kill(os.getpid(), 9)\n", "ended with status -9"),
-    "slow": ("import time\nprint('half', flush=True)\ntime.sleep(60)\n", "timed out after 1 seconds"),
+    "slow": ("import time\nprint('half', flush=True)\ntime.sleep(60)\n", "was stopped, because it was not done after 1 seconds"),
     "unreadable": ("def\n", "invalid syntax"),
     "unfollowed": ("import kernels\n", "or not by name"),
     "missing": ("from kernels.gone import gone\n", "there is no module kernels.gone"),
@@ -354,6 +389,18 @@ def test_a_passed_gate_is_not_run_again_until_its_tests_or_what_they_cover_chang
 def test_the_gate_runs_only_what_covers_the_work(tree):
     assert gated(bake(tree, "--cpu", "--only", "tiny/times")) == {"test_times"}
     assert gated(bake(tree, "--cpu", "--only", "tiny/alone")) == set()
+
+
+@pytest.mark.parametrize("gib", ["12", "80"])
+def test_a_file_of_tests_that_lacked_memory_beside_others_is_run_once_more_alone(tree, tmp_path, gib):
+    """On a small card, too, where each file has one worker and four files still share the memory."""
+    ran = f"marker = __import__('pathlib').Path({str(tmp_path / 'ran')!r})\n\n\n"
+    text = ran + "def test_it():\n    is_first = not marker.exists()\n    marker.touch()\n    assert not is_first, '{}'\n"
+    trees.put(tree, {"tests/kernels/test_plus.py": text.format("Triton Error [CUDA]: out of memory")})
+    assert bake(tree, "--only", "tiny/plus", A_GPU=A_GPU, GIB=gib).returncode == 0
+    (tmp_path / "ran").unlink()
+    trees.put(tree, {"tests/kernels/test_plus.py": text.format("wrong")})
+    assert bake(tree, "--only", "tiny/plus", A_GPU=A_GPU, GIB=gib).returncode == 1
 
 
 def test_a_gate_that_passed_elsewhere_is_run_here(tree):

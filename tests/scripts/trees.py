@@ -26,6 +26,7 @@ PROGRAMS = {
     "times": "from kernels.times import times\n\nprint('times', times(1, 2))\n",
     "alone": "print('alone')\n",
 }
+PRIMARY = "test-gpu-1-pcie"  # the card whose numbers the pages show
 TORCH = """
 import os
 
@@ -43,6 +44,8 @@ class cuda:
     class get_device_properties:
         def __init__(self, number):
             self.total_memory = int(os.environ.get("GIB", "80")) * 2**30
+            if "A_UUID" in os.environ:
+                self.uuid = os.environ["A_UUID"]
 
 
 class backends:
@@ -87,6 +90,7 @@ def checkout(folder: Path, **programs: str) -> Path:
     put(folder, {f"tests/kernels/test_{name}.py": GREEN for name in ("plus", "times")})
     put(folder, {f"snippets/tiny/{name}.py": text for name, text in (programs or PROGRAMS).items()})
     put(folder, {"stubs/torch.py": TORCH, "stubs/triton.py": "__version__ = '6.7'\n", "pytest.ini": "[pytest]\n"})
+    put(folder, {"mkdocs.yml": f"extra:\n  primary: {PRIMARY}\n  several: {PRIMARY}-x2\n"})
     put(folder, {"stubs/bin/nvidia-smi": NVIDIA_SMI, "stubs/bin/ncu": NCU})
     put(folder, {"stubs/bin/compute-sanitizer": SANITIZER})
     for tool in (folder / "stubs/bin").iterdir():
