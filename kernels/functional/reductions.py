@@ -157,7 +157,7 @@ def amax(input: torch.Tensor, dim: Dims = (), keepdim: bool = False) -> torch.Te
     """
     check_tensors(input=input)
     if input.is_meta:
-        return torch.amax(input, dim or (), keepdim)
+        return torch.amax(input, () if dim is None else dim, keepdim)
     check_float_tensor("input", input)
     dims = reduced(input, dim)
     if not dims:
