@@ -49,6 +49,7 @@ def close(actual, expected, tolerance=1e-4):
 CALLS = {
     "amax": [
         ((plain(3, 4, 5),), {}),
+        ((plain(3, 4, 5),), {"dim": 0}),
         ((plain(3, 4, 5),), {"dim": (0, 2)}),
         ((plain(3, 4, 5),), {"dim": [1, -1], "keepdim": True}),
         ((torch.tensor([[2.0, 2.0, 1.0], [0.0, 0.0, 0.0]], device=DEVICE),), {"dim": 1}),  # a first place that is shared
@@ -65,7 +66,11 @@ CALLS = {
     ],
     "dropout": [((plain(20), 0.0), {}), ((plain(20), 1.0), {}), ((plain(20),), {"training": False})],
     "gelu": [((plain(4, 9),), {}), ((plain(4, 9).mT,), {"approximate": "tanh"})],
-    "group_norm": [((plain(2, 6, 5), 3, plain(6, seed=1), plain(6, seed=2)), {}), ((plain(2, 4), 2), {"eps": 0.1})],
+    "group_norm": [
+        ((plain(2, 6, 5), 3, plain(6, seed=1), plain(6, seed=2)), {}),
+        ((plain(2, 4), 2), {"eps": 0.1}),
+        ((plain(1, 6, 5), 3, plain(6, seed=1)), {}),  # one sample, as in a gradient of each
+    ],
     "layer_norm": [
         ((plain(4, 8), (8,), plain(8, seed=1), plain(8, seed=2)), {}),
         ((plain(4, 3, 8), [3, 8], plain(3, 8, seed=1)), {"eps": 0.1}),
