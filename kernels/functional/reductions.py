@@ -126,6 +126,8 @@ def sum(
     check_tensors(input=input)
     if input.is_meta:
         return torch.sum(input, dim, keepdim, dtype=dtype)
+    if not isinstance(dtype, torch.dtype | None):
+        raise TypeError(f"dtype: expected a torch.dtype or None, got {type(dtype).__name__}")
     x = input.to(dtype) if dtype is not None else in_autocast("sum", input)[0]
     check_float_tensor("input", x)
     dims = reduced(x, dim)
