@@ -144,6 +144,7 @@ def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None 
     if not x.ndim or weight.ndim != 2 or weight.shape[1] != x.shape[-1]:
         raise ValueError(f"weight: expected shape (out, {x.shape[-1] if x.ndim else 'in'}), got {tuple(weight.shape)}")
     if bias is not None and bias.shape != weight.shape[:1]:
-        raise ValueError(f"bias: expected shape ({weight.shape[0]},), one number for each row of weight, got {tuple(bias.shape)}")
+        expected = f"shape ({weight.shape[0]},), one number for each row of weight"
+        raise ValueError(f"bias: expected {expected}, got {tuple(bias.shape)}")
     y = product(x.reshape(math.prod(x.shape[:-1]), x.shape[-1]), weight.mT, bias)
     return y.view(*x.shape[:-1], weight.shape[0])

@@ -495,7 +495,8 @@ WRONG = {
                                      (ValueError, (plain(1, 1, 2, 257),) * 3, {}), (ValueError, (plain(1, 1, 2, 0),) * 3, {})],
     "softmax": [(TypeError, (plain(3),), {}), (ValueError, (plain(3), 2), {}),
                 (TypeError, (plain(3), 0), {"dtype": torch.float64})],
-    "sum": [(TypeError, (plain(3), "a"), {}), (TypeError, (plain(3),), {"dtype": "float32"}), (ValueError, (plain(3), (0, 0)), {}), (TypeError, (classes(3),), {})],
+    "sum": [(TypeError, (plain(3), "a"), {}), (TypeError, (plain(3),), {"dtype": "float32"}),
+            (ValueError, (plain(3), (0, 0)), {}), (TypeError, (classes(3),), {})],
 }  # fmt: skip
 
 
