@@ -107,6 +107,8 @@ def group_norm(
 ) -> torch.Tensor:
     """`torch.nn.functional.group_norm`, computed by `kernels.group_norm`.
 
+    A group of a single number becomes zero before the weight and the bias, also of one sample, where PyTorch refuses it.
+
     Examples:
         >>> import kernels.functional as F
         >>> F.group_norm(torch.tensor([[1.0, 3.0, 10.0, 30.0]]), 2)
