@@ -125,7 +125,12 @@ def matmul(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return found.squeeze(-1 if b.ndim == 1 else -2) if a.ndim == 1 else found
 
 
-@form("torch.nn.functional.linear", refused="a `weight` of one dimension, a `bias` that has to be broadcast", cuda=CHOSEN, cpu=CHOSEN)
+@form(
+    "torch.nn.functional.linear",
+    refused="a `weight` of one dimension, a `bias` that has to be broadcast",
+    cuda=CHOSEN,
+    cpu=CHOSEN,
+)
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     """`torch.nn.functional.linear`, computed by `kernels.matmul`; the bias is added before the result is rounded.
 
