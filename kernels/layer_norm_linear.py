@@ -120,7 +120,8 @@ def layer_norm_linear(
         ```
 
     Args:
-        x: A tensor of one dimension or more, the last of k numbers; float32, float16 or bfloat16.
+        x: A tensor of one dimension or more, the last of k numbers, at least one outside of a graph; float32, float16 or
+            bfloat16.
         ln_weight: What each element of a normalized row is multiplied by, of shape `(k,)`. None stands for ones.
         ln_bias: What is added to it, likewise. None stands for zeros.
         weight: The linear layer's matrix, of n rows and k columns, of the dtype of `x`.

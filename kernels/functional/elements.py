@@ -165,7 +165,7 @@ class DropoutAgain(torch.autograd.Function):
 @form(
     "torch.nn.functional.dropout",
     composed="The random numbers are the library's: the same seed of `torch.manual_seed` drops other elements than PyTorch does.",
-    refused="`inplace=True`",
+    refused="`inplace=True`; `p` as a tensor or a bool; float64 and integers, also where nothing is dropped",
 )
 def dropout(input: torch.Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> torch.Tensor:
     """`torch.nn.functional.dropout`, computed by `kernels.dropout`, which draws a seed from PyTorch's default generator.

@@ -60,6 +60,19 @@ def check_tensors(*optional: str, **tensors: Any) -> None:
             raise TypeError(f"{name}: expected a torch.Tensor, got {type(tensor).__name__}")
 
 
+def shared_shape(names: str, what: str, *shapes: Any) -> torch.Size:
+    """The shape that all of these broadcast to.
+
+    Raises:
+        ValueError: There is none.
+    """
+    try:
+        return torch.broadcast_shapes(*shapes)
+    except RuntimeError:
+        found = ", ".join(str(tuple(shape)) for shape in shapes)
+        raise ValueError(f"{names}: expected {what} that broadcast, got {found}") from None
+
+
 def in_autocast(name: str, *tensors: Any) -> tuple[Any, ...]:
     """The tensors as autocast would give them to PyTorch's function; float64 and integers it leaves alone."""
     device = tensors[0].device.type

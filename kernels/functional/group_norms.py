@@ -26,7 +26,7 @@ def map_group_norm(info, dims, x, num_groups, weight, bias, eps, statistics):
 def map_group_norm_backward(info, dims, x, weight, dy, statistics, weight_dtype, bias_dtype):
     if dims[1] is not None:
         return one_by_one(group_norm_backward_operator)(info, dims, x, weight, dy, statistics, weight_dtype, bias_dtype)
-    front = in_front(info, statistics, dims[3]).contiguous()  # [B, 2, N, G]
+    front = in_front(info, statistics, dims[3])  # [B, 2, N, G]
     groups, slope = folded(info, x, dims[0]), folded(info, dy, dims[2])
     dx = group_norm_backward_operator(groups, weight, slope, front.transpose(0, 1).flatten(1, 2), None, None)[0]
     sums = [x.new_empty(info.batch_size, 0)] * 2
@@ -106,6 +106,8 @@ def group_norm(
     eps: float = 1e-5,
 ) -> torch.Tensor:
     """`torch.nn.functional.group_norm`, computed by `kernels.group_norm`.
+
+    A group of a single number becomes zero before the weight and the bias, also of one sample, where PyTorch refuses it.
 
     Examples:
         >>> import kernels.functional as F

@@ -6,7 +6,7 @@ import torch
 
 from kernels.common.arguments import check_float_tensor
 from kernels.functional.batching import batched, folded, in_front, one_by_one, parted
-from kernels.functional.forms import CHOSEN, check_tensors, form, in_autocast
+from kernels.functional.forms import CHOSEN, check_tensors, form, in_autocast, shared_shape
 from kernels.functional.transforms import is_transformed
 from kernels.matmul.matmul import Matmul, check_matmul_arguments, matmul_forward
 from kernels.operators.products import matmul_operator
@@ -69,7 +69,7 @@ def product(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor | None = None) 
 
 def products(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """Products of matrices in two batches, of shapes that broadcast; one launch where a side has one matrix for all."""
-    before = torch.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    before = shared_shape("input, other", "batches", a.shape[:-2], b.shape[:-2])
     shape = (*before, a.shape[-2], b.shape[-1])
     if 0 in shape or not a.shape[-1]:
         return a @ b  # nothing to multiply
@@ -125,7 +125,12 @@ def matmul(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return found.squeeze(-1 if b.ndim == 1 else -2) if a.ndim == 1 else found
 
 
-@form("torch.nn.functional.linear", refused="a `weight` of one dimension", cuda=CHOSEN, cpu=CHOSEN)
+@form(
+    "torch.nn.functional.linear",
+    refused="a `weight` of one dimension, a `bias` that has to be broadcast",
+    cuda=CHOSEN,
+    cpu=CHOSEN,
+)
 def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:
     """`torch.nn.functional.linear`, computed by `kernels.matmul`; the bias is added before the result is rounded.
 
@@ -143,5 +148,8 @@ def linear(input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None 
     check_float_tensor("input", x)
     if not x.ndim or weight.ndim != 2 or weight.shape[1] != x.shape[-1]:
         raise ValueError(f"weight: expected shape (out, {x.shape[-1] if x.ndim else 'in'}), got {tuple(weight.shape)}")
+    if bias is not None and bias.shape != weight.shape[:1]:
+        expected = f"shape ({weight.shape[0]},), one number for each row of weight"
+        raise ValueError(f"bias: expected {expected}, got {tuple(bias.shape)}")
     y = product(x.reshape(math.prod(x.shape[:-1]), x.shape[-1]), weight.mT, bias)
     return y.view(*x.shape[:-1], weight.shape[0])

@@ -126,6 +126,8 @@ def sum(
     check_tensors(input=input)
     if input.is_meta:
         return torch.sum(input, dim, keepdim, dtype=dtype)
+    if not isinstance(dtype, torch.dtype | None):
+        raise TypeError(f"dtype: expected a torch.dtype or None, got {type(dtype).__name__}")
     x = input.to(dtype) if dtype is not None else in_autocast("sum", input)[0]
     check_float_tensor("input", x)
     dims = reduced(x, dim)
@@ -157,7 +159,7 @@ def amax(input: torch.Tensor, dim: Dims = (), keepdim: bool = False) -> torch.Te
     """
     check_tensors(input=input)
     if input.is_meta:
-        return torch.amax(input, dim or (), keepdim)
+        return torch.amax(input, () if dim is None else dim, keepdim)
     check_float_tensor("input", input)
     dims = reduced(input, dim)
     if not dims:

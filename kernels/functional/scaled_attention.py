@@ -7,7 +7,7 @@ import torch
 from kernels.attention.arguments import attention_mask, check_attention, check_attention_scale
 from kernels.attention.gradient import NO_SECOND_GRADIENT, attention_apply, positive_scale
 from kernels.functional.batching import batched, folded, laid_out_calls, one_by_one, parted
-from kernels.functional.forms import CHOSEN, check_tensors, form, in_autocast, refuse
+from kernels.functional.forms import CHOSEN, check_tensors, form, in_autocast, refuse, shared_shape
 from kernels.functional.transforms import is_transformed
 from kernels.operators.attention import attention_backward_operator, attention_operator
 
@@ -85,7 +85,7 @@ def as_wide_as(x: torch.Tensor, width: int) -> torch.Tensor:
     "torch.nn.functional.scaled_dot_product_attention",
     composed="Heads of values of another size than those of queries are filled up with zeros, and batches that broadcast are "
     "copied where they have to be.",
-    refused="`attn_mask` (for windows there is `kernels.attention`), `dropout_p`",
+    refused="`attn_mask` (for windows there is `kernels.attention`), `dropout_p`, heads of more than 256 numbers",
     cuda=CHOSEN,
     cpu=CHOSEN,
 )
@@ -133,15 +133,15 @@ def scaled_dot_product_attention(
     query, key, value = in_autocast(name, query, key, value)
     if min(query.ndim, key.ndim, value.ndim) < 2:
         raise ValueError("query, key, value: expected shape [..., H, L, E] or [L, E], got fewer dimensions")
-    before = torch.broadcast_shapes(*(one.shape[:-3] for one in (query, key, value)))
+    before = shared_shape("query, key, value", "batches", *(one.shape[:-3] for one in (query, key, value)))
     q, k, v = (in_four_dims(one, before) for one in (query, key, value))
     if k.shape[1] != v.shape[1] or k.shape[2] != v.shape[2]:
         raise ValueError(f"value: expected as many heads and rows as key of {tuple(key.shape)}, got {tuple(value.shape)}")
     if not enable_gqa:  # one head of keys may stand for all, as everywhere else where shapes broadcast
-        heads = torch.broadcast_shapes(q.shape[1:2], k.shape[1:2])[0]
+        heads = shared_shape("query, key", "heads", q.shape[1:2], k.shape[1:2])[0]
         q, k, v = (one.expand(-1, heads, -1, -1) for one in (q, k, v))
     size, width = q.shape[3], v.shape[3]
-    scale = size**-0.5 if scale is None and width > size else scale
+    scale = max(size, 1) ** -0.5 if scale is None and width > size else scale  # of no numbers all products are zero
     q, k, v = (as_wide_as(one, max(size, width)) for one in (q, k, v))
     check_attention(q, k, v, enable_gqa)
     check_attention_scale(scale)

@@ -77,6 +77,10 @@ def softmax(
         dim: The dimension that sums to one. It has to be given.
         dtype: What `input` becomes before the rest; None leaves it.
 
+    Returns:
+        A tensor of the shape of `input`. Along another `dim` than the last it is not contiguous, as PyTorch's is, so use
+            `.reshape` after it and not `.view`; of the meta device it is PyTorch's.
+
     Raises:
         TypeError: `dim` is None, or the dtype is none of the three.
 

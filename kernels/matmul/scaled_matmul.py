@@ -95,7 +95,8 @@ def scaled_matmul(
         ValueError: A shape does not fit, the tensors lie on different devices, the GPU has no 8-bit floats (compute
             capability below 8.9), or a CPU tensor came while Triton's interpreter is off.
 
-    Not differentiable: 8-bit floats are made from others, whose gradients are a matter of how.
+    Not differentiable: 8-bit floats are made from others, whose gradients are a matter of how. A scale or a bias that wants a
+    gradient gets none, and no error says so: a bias that is to be trained is added outside.
 
     Bytes:
         mk + kn read, and 2mn (or 4mn for float32) written.

@@ -83,7 +83,7 @@ class RotaryPositionEmbedding(torch.nn.Module):
         self.llama3 = tuple(scaling[name] for name in LLAMA3) if scaling.get("rope_type") == "llama3" else ()
         for name in ("cos", "sin"):
             self.register_buffer(name, torch.empty(0, head_dim // 2, device=device), persistent=False)
-        self.grow(length)
+        self.cos, self.sin = self.first(length, self.cos.device)
 
     def tables(self, positions: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         """Cosines and sines of the angles at these positions, of any shape: one dimension more, of half a head's size."""
@@ -94,15 +94,15 @@ class RotaryPositionEmbedding(torch.nn.Module):
         angles = positions[..., None] * frequencies
         return angles.cos().float(), angles.sin().float()
 
-    def grow(self, length: int) -> None:
-        """Make tables for so many positions."""
+    def first(self, length: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+        """Tables for so many positions from 0 on."""
         with torch.inference_mode(False):  # such a tensor could not be saved for a backward pass later
-            self.cos, self.sin = self.tables(torch.arange(length, device=self.cos.device))
+            return self.tables(torch.arange(length, device=device))
 
     def _apply(self, fn, recurse=True):
         # What moves a module also rounds it, or leaves it empty. The tables are made again where they lie now.
         super()._apply(fn, recurse)
-        self.grow(len(self.cos))
+        self.cos, self.sin = self.first(len(self.cos), self.cos.device)
         return self
 
     def forward(
@@ -115,13 +115,24 @@ class RotaryPositionEmbedding(torch.nn.Module):
             k: The keys, which may have fewer heads.
             start: The position of the first token, where they follow on each other.
             positions: Where they do not, the position of each, of shape [S] or [B, S]. Then no table is used.
+
+        Raises:
+            ValueError: The heads of `q` are of another size than the tables', `start` is negative, or the shapes or the devices
+                do not match.
         """
+        if q.shape[-1:] != (self.head_dim,):
+            raise ValueError(f"q: expected heads of {self.head_dim} numbers, got shape {tuple(q.shape)}")
         if positions is not None:
             return public_rotary_embedding(q, k, *self.tables(positions))
-        end = start + q.shape[2]
-        if end > len(self.cos):
-            self.grow(max(end, 2 * len(self.cos)))
-        return public_rotary_embedding(q, k, self.cos[start:end], self.sin[start:end])
+        if start < 0:
+            raise ValueError(f"start: expected a number from 0 on, got {start}")
+        end, cos, sin = start + q.shape[2], self.cos, self.sin
+        # A module may have been made on the meta device, and its weights assigned: no tables are among them.
+        if end > len(cos) or (cos.is_meta and not q.is_meta):
+            cos, sin = self.first(max(end, 2 * len(cos)), q.device if cos.is_meta else cos.device)
+            if type(cos) is torch.Tensor:  # and no fake, of a mode that will end
+                self.cos, self.sin = cos, sin
+        return public_rotary_embedding(q, k, cos[start:end], sin[start:end])
 
     def extra_repr(self) -> str:
         return f"{self.head_dim}, base={self.base:g}" + (", scaled as Llama 3" if self.llama3 else "")

@@ -42,7 +42,8 @@ def layer_norm(
 
     Returns:
         A tensor of the shape and dtype of `x`. The arithmetic is in float32 and rounded once. NaN and infinities give
-            NaN along the row, as in PyTorch.
+            NaN along the row, as in PyTorch. A row whose variance passes the range of float32 becomes zeros, before the
+            weight and the bias.
 
     Raises:
         TypeError: `x`, `weight` or `bias` is no tensor or has another dtype (an integer tensor, for example), or `eps`

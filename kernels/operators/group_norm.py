@@ -20,7 +20,7 @@ def fake_group_norm(x, num_groups, weight, bias, eps, statistics):
 
 
 def run_group_norm_backward(x, weight, dy, statistics, weight_dtype, bias_dtype):
-    mean, rstd = statistics
+    mean, rstd = statistics.contiguous()  # what vmap hands over may have gaps
     dx, dweight, dbias = group_norm_backward(x, weight, dy, mean, rstd, (weight_dtype, bias_dtype))
     return dx, *(x.new_empty(0) if one is None else one for one in (dweight, dbias))
 

@@ -82,10 +82,15 @@ def scaled_matmul_in_graph(a, b, scale_a, scale_b, bias=None, out_dtype=torch.bf
     return scaled_matmul_operator(a, b, scale_a.detach(), scale_b.detach(), bias, out_dtype)
 
 
+def in_rows(x):
+    """The rows as those of one matrix, also where they hold nothing."""
+    return x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
+
+
 def run_layer_norm_linear(x, ln_weight, ln_bias, weight, bias, eps, statistics):
     check_layer_norm_linear_arguments(x, ln_weight, ln_bias, weight, bias, eps)
     normal, mean, rstd = norm_forward(x, ln_weight, ln_bias, eps, True, statistics)
-    y = matmul_forward(normal.reshape(-1, x.shape[-1]), weight.mT, bias, None, False)[0]
+    y = matmul_forward(in_rows(normal), weight.mT, bias, None, False)[0]
     kept = (normal, mean, rstd) if statistics else (x.new_empty(0), *(x.new_empty(0, dtype=torch.float32) for _ in range(2)))
     return y.view(*x.shape[:-1], weight.shape[0]), *kept
 
@@ -111,7 +116,7 @@ def backward_layer_norm_linear(ctx, dy, *_):
         arguments = (x, ln_weight, ln_bias, weight, None, ctx.eps, True)
         _, normal, mean, rstd = layer_norm_linear_operator(*arguments)
     needed = ctx.needs_input_grad
-    dz = dy.reshape(-1, weight.shape[0])
+    dz = in_rows(dy)
     dx = dln_weight = dln_bias = dweight = None
     if any(needed[:3]):
         dnormal = matmul_operator(dz, weight, None, None, False, False)[0].view(x.shape)
@@ -119,7 +124,7 @@ def backward_layer_norm_linear(ctx, dy, *_):
         dx, *rest = norm_backward_operator(x, ln_weight, dnormal, mean, rstd, *dtypes)
         dln_weight, dln_bias = (None if dtype is None else part for part, dtype in zip(rest, dtypes, strict=True))
     if needed[3]:
-        dweight = matmul_operator(normal.reshape(-1, x.shape[-1]).mT, dz, None, None, False, False)[0].mT
+        dweight = matmul_operator(in_rows(normal).mT, dz, None, None, False, False)[0].mT
     dbias = dz.sum(0, dtype=torch.float32).to(ctx.dtypes[2]) if needed[4] else None
     return dx, dln_weight, dln_bias, dweight, dbias, None, None
 

@@ -188,7 +188,8 @@ def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
 
     Returns:
         A tensor of the shape and dtype of `x`. The arithmetic is in float32 and rounded once. NaN, and rows that
-            hold +inf or nothing but -inf, give NaN along the row, as in PyTorch.
+            hold +inf or nothing but -inf, give NaN along the row, as in PyTorch. Along another `dim` than the last, the
+            elements of a row lie side by side in the result, so it is not contiguous: use `.reshape` after it, not `.view`.
 
     Raises:
         TypeError: `x` is no tensor or has another dtype (an integer tensor, for example), or `dim` is no int.

@@ -1,5 +1,6 @@
 """kernels.nn: attention as a module, its rotation and its cache, against plain PyTorch in float64 and against transformers."""
 
+import contextlib
 import copy
 import math
 import os
@@ -8,6 +9,7 @@ import sys
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 from kernels.nn import KeyValueCache, RotaryPositionEmbedding, SelfAttention
 from kernels.nn.rotary import LLAMA3
@@ -209,6 +211,24 @@ def test_tables_stay_whole_in_float32(change):
     assert changed.cos.dtype == torch.float32 and torch.equal(changed.cos, before)
 
 
+@pytest.mark.parametrize("length", [0, 16])
+def test_tables_of_a_module_from_meta_lie_where_its_assigned_weights_do(length, device):
+    def layer(where):
+        return SelfAttention(32, 4, rotary=RotaryPositionEmbedding(8, length=length, device=where), device=where)
+
+    loaded, saved, x = layer("meta"), layer(device), random(2, 6, 32, device=device)
+    loaded.load_state_dict(saved.state_dict(), assign=True)
+    assert torch.equal(loaded(x), saved(x))
+
+
+def test_tables_made_of_fakes_do_not_stay(device):
+    rotary, q = RotaryPositionEmbedding(8, device=device), random(1, 1, 4, 8, device=device)
+    with FakeTensorMode() as mode, contextlib.suppress(Exception):  # no kernel takes these outside of a graph
+        rotary(mode.from_tensor(q), mode.from_tensor(q))
+    assert type(rotary.cos) is torch.Tensor and len(rotary.cos) == 0
+    assert torch.isfinite(rotary(q, q)[0]).all()
+
+
 def test_tables_made_in_inference_serve_a_training(device):
     layer, x = made(LAYERS[1], device), random(1, 5, 32, device=device)
     with torch.inference_mode():
@@ -233,6 +253,11 @@ def test_what_rotary_refuses():
         RotaryPositionEmbedding(8, scaling={"rope_type": "yarn"})
     with pytest.raises(ValueError, match=r"^scaling: expected factor, .* got none of the name high_freq_factor$"):
         RotaryPositionEmbedding(8, scaling={name: value for name, value in LONGER.items() if name != "high_freq_factor"})
+    q = torch.ones(1, 1, 5, 8)
+    with pytest.raises(ValueError, match=r"^q: expected heads of 16 numbers, got shape \(1, 1, 5, 8\)$"):
+        RotaryPositionEmbedding(16)(q, q)
+    with pytest.raises(ValueError, match=r"^start: expected a number from 0 on, got -7$"):
+        RotaryPositionEmbedding(8, length=10)(q, q, start=-7)
 
 
 def test_in_a_graph_it_is_two_operators(device):

@@ -365,6 +365,21 @@ def test_statistics_and_activations_that_were_not_kept_are_found_again():
         torch.testing.assert_close(one, other)
 
 
+@pytest.mark.parametrize(("k", "n"), [(0, 5), (8, 0)])
+def test_rows_and_outputs_of_no_numbers_have_gradients_in_a_graph(k, n):
+    x, weight, bias = leaf(2, 3, k), leaf(n, k, seed=1), leaf(n, seed=2)
+
+    def theirs(x, weight, bias):
+        return torch.nn.functional.linear(torch.nn.functional.layer_norm(x, (k,)), weight, bias)
+
+    compiled = torch.compile(
+        lambda x, *linear: kernels.layer_norm_linear(x, None, None, *linear), fullgraph=True, backend="aot_eager"
+    )
+    (found,), found_gradients = gradients(compiled, (x, weight, bias))
+    (expected,), expected_gradients = gradients(theirs, (x, weight, bias))
+    torch.testing.assert_close((found, *found_gradients), (expected, *expected_gradients))
+
+
 def test_gradients_of_gradients_are_refused_by_an_operator():
     x = leaf(3, 8)
     with pytest.raises(NotImplementedError, match="blockwise::softmax_backward has no gradient"):
