@@ -1,6 +1,7 @@
 """What the Markdown twins of the pages leave out, named in mkdocs.yml: `preprocess(soup, path)` is called for each page.
 
-The colors of code are of no use in Markdown, and a long table behind a chart is better fetched: its links stay.
+The colors of code are of no use in Markdown, and a long table behind a chart is better fetched: its links stay. In the place of
+another drawing stands its description.
 
 All that, and the drawings, are most of a page's elements, and a third of the twins' time went into reading what they leave out.
 So `read_less`, which main.py calls, has Beautiful Soup pass over it. The twins are the same without that.
@@ -27,6 +28,7 @@ CODE = re.compile(r"<pre data-search-exclude.*?</pre>", re.DOTALL)
 COLOR = re.compile(r"</?(?:span|a)\b[^>]*>")
 DRAWING = re.compile(r"<svg data-search-exclude.*?</svg>", re.DOTALL)
 CHART = re.compile(r'<figure class="chart[^"]*".*?</figure>', re.DOTALL)
+SAID = re.compile(r"<desc\b[^>]*>(.*?)</desc>", re.DOTALL)
 TABLE = re.compile(r"<table data-search-exclude.*?</table>", re.DOTALL)
 
 
@@ -35,6 +37,9 @@ def preprocess(soup: Any, _: str) -> None:
         code.string = code.get_text()
     for line_end in soup.select("td br"):  # which would become a space
         line_end.replace_with("; ")
+    for drawing in soup.select("svg:has(desc)"):
+        if not drawing.find_parent("figure", class_="chart"):  # whose table says more
+            drawing.replace_with(f"{drawing.desc.get_text()} ")
     for table in soup.select("figure.chart table"):
         if len(table.find_all("tr")) > LONGEST:
             table.replace_with(LEFT_OUT)
@@ -44,10 +49,15 @@ def shorten(table: re.Match[str]) -> str:
     return LEFT_OUT if table[0].count("<tr") > LONGEST else table[0]
 
 
+def described(drawing: re.Match[str]) -> str:
+    found = SAID.search(drawing[0])
+    return f"{found[1]} " if found else ""
+
+
 def less(html: str) -> str:
     """A page without the elements that its twin leaves out."""
-    html = CHART.sub(lambda chart: TABLE.sub(shorten, chart[0]), html)
-    return DRAWING.sub("", CODE.sub(lambda code: COLOR.sub("", code[0]), html))
+    html = CHART.sub(lambda chart: DRAWING.sub("", TABLE.sub(shorten, chart[0])), html)
+    return DRAWING.sub(described, CODE.sub(lambda code: COLOR.sub("", code[0]), html))
 
 
 class Reader(HTMLParserTreeBuilder):
