@@ -19,7 +19,7 @@ def test_the_device_is_named():
 
 
 def sentence(word, text):
-    """Whether a sentence stands after the word, in the same line or below. The word has a colon or is a heading. A table is none."""
+    """Whether a sentence stands after the word, which has a colon or is a heading, in its line or below. A table is none."""
     begins = rf"^(?:#+ |[-*] )?[*_]*{word}[*_]*(?::|[ \t]*$)[*_ \t]*"
     return re.search(begins + r"\n{0,2}[ \t]*[^\s|#].{20,}", text, re.MULTILINE)
 
