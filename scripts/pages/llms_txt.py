@@ -1,10 +1,10 @@
 """What the Markdown twins of the pages leave out, named in mkdocs.yml: `preprocess(soup, path)` is called for each page.
 
-The colors of code are of no use in Markdown, and a long table behind a chart is better fetched: its links stay. In the place of
-another drawing stands its description.
+The colors of code are of no use in Markdown, and a long table behind a chart is better fetched: its links stay.
 
 All that, and the drawings, are most of a page's elements, and a third of the twins' time went into reading what they leave out.
-So `read_less`, which main.py calls, has Beautiful Soup pass over it. The twins are the same without that.
+So `read_less`, which main.py calls, has Beautiful Soup pass over it. The twins are the same without that, but for a drawing's
+description: the plugin leaves out all of a drawing before `preprocess` sees it, and here the words of one without a table stay.
 
 A third of a build's time is still theirs, and no page waits for a twin. So `begin` has a process beside MkDocs make them, and
 `end` collects them before the plugin writes them. mkdocs-macros lets main.py know when each of the two is due.
@@ -37,9 +37,6 @@ def preprocess(soup: Any, _: str) -> None:
         code.string = code.get_text()
     for line_end in soup.select("td br"):  # which would become a space
         line_end.replace_with("; ")
-    for drawing in soup.select("svg:has(desc)"):
-        if not drawing.find_parent("figure", class_="chart"):  # whose table says more
-            drawing.replace_with(f"{drawing.desc.get_text()} ")
     for table in soup.select("figure.chart table"):
         if len(table.find_all("tr")) > LONGEST:
             table.replace_with(LEFT_OUT)
