@@ -3,7 +3,8 @@
 The colors of code are of no use in Markdown, and a long table behind a chart is better fetched: its links stay.
 
 All that, and the drawings, are most of a page's elements, and a third of the twins' time went into reading what they leave out.
-So `read_less`, which main.py calls, has Beautiful Soup pass over it. The twins are the same without that.
+So `read_less`, which main.py calls, has Beautiful Soup pass over it. The twins are the same without that, but for a drawing's
+description: the plugin leaves out all of a drawing before `preprocess` sees it, and here the words of one without a table stay.
 
 A third of a build's time is still theirs, and no page waits for a twin. So `begin` has a process beside MkDocs make them, and
 `end` collects them before the plugin writes them. mkdocs-macros lets main.py know when each of the two is due.
@@ -27,6 +28,7 @@ CODE = re.compile(r"<pre data-search-exclude.*?</pre>", re.DOTALL)
 COLOR = re.compile(r"</?(?:span|a)\b[^>]*>")
 DRAWING = re.compile(r"<svg data-search-exclude.*?</svg>", re.DOTALL)
 CHART = re.compile(r'<figure class="chart[^"]*".*?</figure>', re.DOTALL)
+SAID = re.compile(r"<desc\b[^>]*>(.*?)</desc>", re.DOTALL)
 TABLE = re.compile(r"<table data-search-exclude.*?</table>", re.DOTALL)
 
 
@@ -44,10 +46,15 @@ def shorten(table: re.Match[str]) -> str:
     return LEFT_OUT if table[0].count("<tr") > LONGEST else table[0]
 
 
+def described(drawing: re.Match[str]) -> str:
+    found = SAID.search(drawing[0])
+    return f"{found[1]} " if found else ""
+
+
 def less(html: str) -> str:
     """A page without the elements that its twin leaves out."""
-    html = CHART.sub(lambda chart: TABLE.sub(shorten, chart[0]), html)
-    return DRAWING.sub("", CODE.sub(lambda code: COLOR.sub("", code[0]), html))
+    html = CHART.sub(lambda chart: DRAWING.sub("", TABLE.sub(shorten, chart[0])), html)
+    return DRAWING.sub(described, CODE.sub(lambda code: COLOR.sub("", code[0]), html))
 
 
 class Reader(HTMLParserTreeBuilder):

@@ -141,7 +141,13 @@ MISTAKES = {
 F32 = ".to(tl.float32)"
 ONE_PASS = "x * x, axis=0) / n_columns - mean * mean", "test_6_layer_norm.py"
 DRAW, ALIKE = "fours = tl.program_id(0)", "tl.join(tl.join(a, a), tl.join(a, a))"
+POWER = "BLOCK=triton.next_power_of_2({}.shape[1])"
+DY_ROW = "dy_ptr + row * n_columns + columns"
+UNMASKED, UNMASKED_X = (
+    (f"tl.load({name}_ptr + at, mask=mask, other=0.0)", f"tl.load({name}_ptr + at)") for name in ("dy", "x")
+)
 APART = "test_8_dropout.py", "share their fate, where chance gives 50%"
+SHIFTED = APART[0], f"seeds 1 and 2, 4 elements apart: 100% {APART[1]}"
 # Mistakes that could pass or hang: the part, what is right and what is wrong there, the part's tests, and what they say.
 SUBTLE = {
     "a step of one block": (ADD, "int64_t(gridDim.x) * blockDim.x;", "blockDim.x;", "test_2_add.py", "by one thread alone"),
@@ -171,12 +177,28 @@ SUBTLE = {
     "rms norm without eps": (RMS, "/ n_columns + eps)", "/ n_columns)", "test_7_rms_norm.py", "not close"),
     "programs that draw the same": (DROPOUT, DRAW, DRAW.replace("program_id(0)", "program_id(1)"), *APART),
     "neighbors that share a number": (DROPOUT, "tl.join(tl.join(a, b), tl.join(c, d))", ALIKE, *APART),
+    "a softmax of a row's beginning": (SOFTMAX, POWER.format("rows"), "BLOCK=1024", "test_5_softmax.py", "-shape4] _"),
+    "a gradient of a row's beginning": (SOFTMAX, POWER.format("y"), "BLOCK=1024", "test_5_softmax.py", "pytorch_s[3000] _"),
+    "a filler that is only low": (SOFTMAX, '-float("inf")', "-1e4", "test_5_softmax.py", "an_empty_lane_is_no_maximum _"),
+    "softmax's gradient of what lies behind dy": (
+        *(SOFTMAX, f"dy = tl.load({DY_ROW}, mask=mask, other=0.0)", f"dy = tl.load({DY_ROW})"),
+        *("test_5_softmax.py", "half_precision_is_computed_in_float32 _"),
+    ),
+    "layer norm's gradient of what lies behind dy": (LAYER, *UNMASKED, "test_6_layer_norm.py", "dx: "),
+    "rms norm's gradient of what lies behind dy": (RMS, *UNMASKED, "test_7_rms_norm.py", "dx: "),
+    "rms norm's gradient of what lies behind x": (RMS, *UNMASKED_X, "test_7_rms_norm.py", "dx: "),
+    "a seed that shifts the numbers": (DROPOUT, "(seed, fours)", "(0, fours + seed)", *SHIFTED),
+    "a log without its device": ("KERNEL_LOG.md", "Device: ", "Machine: ", "test_9_log.py", "write after Device"),
+    "counters that are names": ("KERNEL_LOG.md", " | ", " | H", "test_9_log.py", "with a number each"),
 }
 # Right versions that are written in other words: the part, what stands there, the other words, and the part's tests.
 OTHER_WORDS = {
     "calls that return nothing": (SURVEY, "y.copy_(x), device", "y.copy_(x) is None or None, device, 9", "test_1_survey.py"),
     "a bold word and a line of its own": ("KERNEL_LOG.md", "Expected: ", "**Expected:**\n", "test_9_log.py"),
     "a paragraph of its own": ("KERNEL_LOG.md", "Because: ", "Because:\n\n", "test_9_log.py"),
+    "words in a list": ("KERNEL_LOG.md", "Expected: ", "- Expected: ", "test_9_log.py"),
+    "words as headings": ("KERNEL_LOG.md", "Because: ", "### Because\n\n", "test_9_log.py"),
+    "a table without spaces": ("KERNEL_LOG.md", " | ", "|", "test_9_log.py"),
     "spaces behind a table": ("KERNEL_LOG.md", " |\n", " | \n", "test_9_log.py"),
 }
 

@@ -38,6 +38,17 @@ def device():
 
 
 @pytest.fixture
+def before_nan():
+    """A function that copies a tensor to where NaN stands behind it in memory, so that what is computed from there shows."""
+
+    def copied(x):
+        behind = torch.full((20_000,), torch.nan, dtype=x.dtype, device=x.device)
+        return torch.cat((x.flatten(), behind))[: x.numel()].view(x.shape)
+
+    return copied
+
+
+@pytest.fixture
 def gpu():
     if not torch.cuda.is_available():
         pytest.skip("needs: a CUDA GPU, because it takes times")

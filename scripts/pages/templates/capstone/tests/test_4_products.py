@@ -6,16 +6,10 @@ from matmul_naive import naive_product
 from matmul_tiled import tiled_product
 
 
-def before_nan(matrix, device):
-    """The matrix, with NaN behind it in memory, so that a sum shows what it took from there."""
-    behind = torch.full((20_000,), torch.nan)
-    return torch.cat((matrix.flatten(), behind)).to(device)[: matrix.numel()].view(matrix.shape)
-
-
 @pytest.mark.parametrize("product", [naive_product, tiled_product])
 @pytest.mark.parametrize("m, n, k", [(1, 1, 1), (16, 16, 16), (64, 64, 16), (65, 70, 33), (30, 130, 100)])
-def test_a_product_of_any_shape(cpp, product, m, n, k):
-    a, b = before_nan(torch.randn(m, k), cpp), before_nan(torch.randn(k, n), cpp)
+def test_a_product_of_any_shape(cpp, before_nan, product, m, n, k):
+    a, b = before_nan(torch.randn(m, k, device=cpp)), before_nan(torch.randn(k, n, device=cpp))
     torch.testing.assert_close(product(a, b).double(), a.double() @ b.double(), rtol=1e-4, atol=1e-4)
 
 

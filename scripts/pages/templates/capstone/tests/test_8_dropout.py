@@ -34,6 +34,15 @@ def test_no_element_follows_another_one(device):
         assert abs(alike - 0.5) < 0.03, f"elements {step} apart: {alike:.0%} share their fate, where chance gives 50%"
 
 
+def test_a_seed_is_no_shift_of_another_one(device):
+    one, other = (dropout(torch.ones(20_000, device=device), 0.5, seed=seed) != 0 for seed in (1, 2))
+    for step in range(9):  # a draw is one element or four
+        for early, late in ((one, other), (other, one)):
+            alike = (late[step:] == early[: len(early) - step]).float().mean().item()
+            said = f"seeds 1 and 2, {step} elements apart: {alike:.0%} share their fate, where chance gives 50%"
+            assert abs(alike - 0.5) < 0.03, said
+
+
 @pytest.mark.parametrize("n", [2**25, 2**26])
 def test_benchmark(gpu, faster, n):
     x = torch.randn(n, device="cuda").bfloat16()

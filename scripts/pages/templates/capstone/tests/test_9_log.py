@@ -13,15 +13,27 @@ def test_there_are_three_steps_or_more():
     assert len(STEPS) >= 3, "KERNEL_LOG.md: expected a heading of the form '## What changed' for each of three steps"
 
 
+def test_the_device_is_named():
+    said = "KERNEL_LOG.md: write after Device, in the same line, which GPU counted, and with which versions"
+    assert re.search(r"^[-*_# ]*Device[*_]*:[*_ \t]*\w", TEXT, re.MULTILINE), said
+
+
 def sentence(word, text):
-    """Whether a sentence stands after the word and its colon, plain or bold, in the same line or below. A table is none."""
-    return re.search(rf"^[*_]*{word}[*_]*:[*_ \t]*\n{{0,2}}[ \t]*[^\s|].{{20,}}", text, re.MULTILINE)
+    """Whether a sentence stands after the word, which has a colon or is a heading, in its line or below. A table is none."""
+    begins = rf"^(?:#+ |[-*] )?[*_]*{word}[*_]*(?::|[ \t]*$)[*_ \t]*"
+    return re.search(begins + r"\n{0,2}[ \t]*[^\s|#].{20,}", text, re.MULTILINE)
+
+
+def number(cell):
+    """Whether a number stands in the cell. The digits of a name are none."""
+    return re.search(r"(?<!\S)[^\sA-Za-z]*\d", cell)
 
 
 @pytest.mark.parametrize("title", STEPS)
 def test_a_step_is_filled_in(title):
     lacks = [word for word in ("Expected", "Because") if not sentence(word, STEPS[title])]
-    assert not lacks, f"KERNEL_LOG.md, {title}: write a sentence after {' and after '.join(lacks)}, in the same line or below"
-    rows = re.findall(r"^\| ([^|]+) \|([^|]*)\|([^|]*)\|[ \t]*$", STEPS[title], re.MULTILINE)[1:]
-    counted = [name for name, before, after in rows if re.search(r"\d", before) and re.search(r"\d", after)]
-    assert len(counted) >= 3, f"KERNEL_LOG.md, {title}: fill in three counters or more, before and after"
+    asked = f"write a sentence after {' and after '.join(lacks)}, in the same line or below, of more than 20 letters"
+    assert not lacks, f"KERNEL_LOG.md, {title}: {asked}"
+    rows = re.findall(r"^[ \t]*\|([^|\n]+)\|([^|\n]*)\|([^|\n]*)\|[ \t]*$", STEPS[title], re.MULTILINE)[1:]
+    counted = [name for name, before, after in rows if number(before) and number(after)]
+    assert len(counted) >= 3, f"KERNEL_LOG.md, {title}: fill in three counters or more, before and after, with a number each"
