@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 
 from scripts.pages.gallery import TOOLS
-from scripts.provenance import byte_laws, records
+from scripts.provenance import byte_laws, records, sources
 from scripts.provenance.environment import primary_machine, several_machine
+from scripts.provenance.follow import Code
 from tests.docs import pages
 from tests.records.freshness import awaited
 from tests.scripts import trees
@@ -178,7 +179,8 @@ def expected_versions() -> dict[str, Any]:
     other = sum(len({tuple(each.get(figure) for figure in what) for each in ways[:-1]}) > 1 for ways in by)
     timed = len(list(records.BAKED.glob(f"{PRIMARY}*/versions/timed.json"))) > 1
     found = {"kernels": len(made), "launches": len(by), "changed": other, "unfused": sum(ways[-1] != ways[-2] for ways in by)}
-    return found | {"timed": timed}
+    ours = records.read(records.record_path(PRIMARY, "program", "versions/timed"))
+    return found | {"timed": timed, "timed_is_old": not sources.is_fresh(ours, Code())}
 
 
 def expected_gallery() -> dict[str, Any]:
