@@ -7,7 +7,7 @@ import pytest
 from tests import interpreter, language
 
 LOOK_AT_THE_SITE = ("tests/browser/", "tests/docs/test_site.py", "tests/docs/test_engines.py", "tests/docs/test_lessons.py")
-EVERY_PAGE = ("tests/browser/test_every_page.py",)
+APART = ("tests/browser/test_every_page.py", "tests/docs/test_lessons.py")
 # What `make test-long` runs: the built site in a browser, the blocks of deeper pages, published programs and blocks alone, every
 # chart drawn and recordings made once more, all of this in the page's Python (each by turns), the specimens of the labs and the
 # picker compiled, a specimen of every kernel compiled and held against its record, the mutants' scores, what Triton says to
@@ -96,8 +96,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_xdist_make_scheduler(config, log):
     """For `--dist loadfile`: one worker runs all tests of a file, and one all that look at the built site, heavy ones first.
 
-    What such tests share (a chart drawn, a site built, a browser) is then made once. The tests that open every page take as long
-    as all others that look at the site, and are apart from them.
+    What such tests share (a chart drawn, a site built, a browser) is then made once. The tests that open every page, and
+    those that read all lessons, are apart from the others that look at the site, which would be the last to end with them.
     """
     if config.getvalue("dist") != "loadfile":
         return None
@@ -108,7 +108,7 @@ def pytest_xdist_make_scheduler(config, log):
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             file = nodeid.partition("::")[0]
-            return "the site" if file.startswith(LOOK_AT_THE_SITE) and file not in EVERY_PAGE else file
+            return "the site" if file.startswith(LOOK_AT_THE_SITE) and file not in APART else file
 
     return ByFile(config, log)
 
