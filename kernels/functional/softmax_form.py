@@ -78,7 +78,7 @@ def softmax(
         dtype: What `input` becomes before the rest; None leaves it.
 
     Returns:
-        A tensor of the shape of `input`. Along another `dim` than the last it is not contiguous, as PyTorch's is, so use
+        A tensor of the shape of `input`. Along another `dim` than the last it is not contiguous, and PyTorch's is, so use
             `.reshape` after it and not `.view`; of the meta device it is PyTorch's.
 
     Raises:
