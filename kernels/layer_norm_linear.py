@@ -6,6 +6,7 @@ For m rows of k numbers and n outputs it takes 2mnk floating-point operations. A
 product reads it again, 2mke bytes for e bytes a number.
 """
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -67,7 +68,7 @@ def layer_norm_linear_pair(x, ln_weight, ln_bias, weight, bias) -> Callable:
     if not plain or any(t is not None and (t.is_neg() or t.stride()[-1] != 1) for t in (x, ln_weight, ln_bias, bias, weight)):
         # Something is copied first, or there is nothing to launch.
         def both(x, ln_weight, ln_bias, weight, bias, eps):
-            rows = x.reshape(-1, x.shape[-1])
+            rows = x.reshape(math.prod(x.shape[:-1]), x.shape[-1])
             y = matmul_forward(norm_forward(rows, ln_weight, ln_bias, eps, True)[0], weight.t(), bias, None, False)[0]
             return y.view(*x.shape[:-1], weight.shape[0])
 
@@ -120,8 +121,7 @@ def layer_norm_linear(
         ```
 
     Args:
-        x: A tensor of one dimension or more, the last of k numbers, at least one outside of a graph; float32, float16 or
-            bfloat16.
+        x: A tensor of one dimension or more, the last of k numbers; float32, float16 or bfloat16.
         ln_weight: What each element of a normalized row is multiplied by, of shape `(k,)`. None stands for ones.
         ln_bias: What is added to it, likewise. None stands for zeros.
         weight: The linear layer's matrix, of n rows and k columns, of the dtype of `x`.
@@ -163,7 +163,7 @@ def layer_norm_linear(
         or (ln_bias is not None and ln_bias.requires_grad)
         or (bias is not None and bias.requires_grad)
     ):
-        normal = Norm.apply(x.reshape(-1, x.shape[-1]), ln_weight, ln_bias, eps, True)
+        normal = Norm.apply(x.reshape(math.prod(x.shape[:-1]), x.shape[-1]), ln_weight, ln_bias, eps, True)
         return Matmul.apply(normal, weight.mT, bias, None, False).view(*x.shape[:-1], weight.shape[0])
     return launch(x, ln_weight, ln_bias, weight, bias, eps)
 

@@ -70,6 +70,17 @@ def test_views_and_nothing_at_all(device):
     assert layer_norm_linear(*given[:3], given[3][:0], given[4][:0]).shape == (6, 0)
 
 
+@pytest.mark.parametrize("shape", [(3, 0), (2, 0, 4), (0, 0)], ids=str)
+def test_rows_of_nothing_and_no_rows_in_a_graph(shape, device):
+    """The product of nothing is the bias, in a call without a graph and in one with."""
+    bias = random(5, device=device)
+    for requires_grad in (False, True):
+        x = torch.zeros(shape, device=device, requires_grad=requires_grad)
+        y = layer_norm_linear(x, None, None, torch.zeros(5, shape[-1], device=device), bias)
+        assert torch.equal(y, bias.expand(*shape[:-1], 5))
+        assert y.requires_grad == requires_grad
+
+
 def test_a_mean_far_from_zero_costs_what_its_rounding_costs(device):
     """A mean of 4096 in float32 is right to some 2**-11. The product of the rows as they come would be large and cancel."""
     x = (random(8, 256, device=device) * 64).round() / 64
