@@ -222,6 +222,8 @@ def test_tables_of_a_module_from_meta_lie_where_its_assigned_weights_do(length, 
 
 
 def test_tables_made_of_fakes_do_not_stay(device):
+    if device == "cuda":
+        pytest.skip("needs: the interpreter, since a GPU would read from the address of a fake")
     rotary, q = RotaryPositionEmbedding(8, device=device), random(1, 1, 4, 8, device=device)
     with FakeTensorMode() as mode, contextlib.suppress(Exception):  # no kernel takes these outside of a graph
         rotary(mode.from_tensor(q), mode.from_tensor(q))
