@@ -9,10 +9,12 @@ The operators themselves stand in the modules beside this one.
 """
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._library.utils import get_layout_constraint_tag
 
 LIBRARY = torch.library.Library("blockwise", "DEF")
 # For operators whose launches share counters that outlive them, or that take a number from the host: `torch.compile` leaves
@@ -47,7 +49,13 @@ def operator(
     LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag, *tags))
     for key in ("CUDA", "CPU"):
         LIBRARY.impl(name, run, key)
-    torch.library.register_fake(f"blockwise::{name}", fake, lib=LIBRARY)
+
+    def fake_introduced(*arguments):
+        if torch.__version__.startswith("2.11."):
+            introduce(getattr(torch.ops.blockwise, name).default)
+        return fake(*arguments)
+
+    torch.library.register_fake(f"blockwise::{name}", fake_introduced, lib=LIBRARY)
 
     def refuse(*_):
         raise NotImplementedError(f"blockwise::{name} has no gradient; outside of graphs the functions of kernels have more")
@@ -55,6 +63,18 @@ def operator(
     torch.library.register_autograd(f"blockwise::{name}", backward or refuse, setup_context=setup, lib=LIBRARY)
     return getattr(torch.ops.blockwise, name).default
 # --8<-- [end:operator]
+
+
+def introduce(overload: torch._ops.OpOverload) -> None:
+    """Tell Inductor of an operator before it meets it in a graph, where Inductor is what compiles.
+
+    PyTorch 2.11 spells out the arguments of an operator that it does not know yet, and of each all that it was computed from.
+    For the loss at the end of a deep model that text has no end.
+    """
+    lowering = sys.modules.get("torch._inductor.lowering")
+    if lowering and overload not in lowering.lowerings:
+        constraint = lowering.tag_to_layout_constraint(get_layout_constraint_tag(overload))
+        lowering.make_fallback(overload, layout_constraint=constraint, warn=False)
 
 
 # --8<-- [start:recorded]

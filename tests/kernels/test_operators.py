@@ -1,5 +1,6 @@
 """The library inside `torch.compile` and `torch.export`: every function is an operator, forward and backward."""
 
+import importlib
 import os
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import torch._dynamo.testing
 
 import kernels
 from kernels.operators.in_graphs import IN_GRAPHS
+from kernels.operators.register import introduce
 from tests.kernels.numerics import random
 from tests.needs import needs
 
@@ -414,6 +416,35 @@ def test_called_eagerly_a_function_is_what_it_was():
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
         kernels.softmax(x)
     assert not any("blockwise" in event.name for event in profile.events())
+
+
+def test_an_operator_is_introduced_to_inductor_once(monkeypatch):
+    lowering, overload = importlib.import_module("torch._inductor.lowering"), torch.ops.blockwise.linear_cross_entropy.default
+    monkeypatch.delitem(lowering.lowerings, overload, raising=False)
+    introduce(overload)
+    introduced = lowering.lowerings[overload]
+    introduce(overload)
+    assert lowering.lowerings[overload] is introduced
+    assert lowering.maybe_layout_constraints(overload) is lowering.constrain_to_fake_tensors
+
+
+@needs("cuda")
+def test_what_an_operator_is_given_is_not_spelled_out_in_a_graph(device, monkeypatch):
+    """PyTorch 2.11 would, and below a model of some layers that takes longer than anybody waits."""
+    lowering = importlib.import_module("torch._inductor.lowering")
+    monkeypatch.delitem(lowering.lowerings, torch.ops.blockwise.linear_cross_entropy.default, raising=False)
+    weights = [random(32, 32, seed=seed, device=device) / 6 for seed in range(24)]
+    head, target = random(70, 32, seed=30, device=device), classes(64)
+
+    def loss_of(x):
+        total = x
+        for weight in weights:
+            x, total = kernels.add_rms_norm(x @ weight, total, None)
+        return kernels.linear_cross_entropy(x, head, target)
+
+    x = random(64, 32, seed=31, device=device)
+    with torch._inductor.config.patch(force_disable_caches=True):
+        torch.testing.assert_close(torch.compile(loss_of, fullgraph=True)(x), loss_of(x))
 
 
 @needs("cuda")

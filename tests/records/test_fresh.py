@@ -38,7 +38,7 @@ def test_every_record_is_there_and_of_this_code(machine):
 
 
 def test_pending_records_are_few_and_have_their_reasons():
-    assert len(freshness.pending()) <= 16 and all(len(reason.split()) >= 8 for reason in freshness.pending().values())
+    assert len(freshness.pending()) <= 12 and all(len(reason.split()) >= 8 for reason in freshness.pending().values())
 
 
 def test_no_record_holds_a_path_of_the_machine_that_made_it():
