@@ -14,7 +14,6 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
-from torch._library.utils import get_layout_constraint_tag
 
 LIBRARY = torch.library.Library("blockwise", "DEF")
 # For operators whose launches share counters that outlive them, or that take a number from the host: `torch.compile` leaves
@@ -65,7 +64,7 @@ def operator(
 # --8<-- [end:operator]
 
 
-def introduce(overload: torch._ops.OpOverload) -> None:
+def introduce(overload: Any) -> None:
     """Tell Inductor of an operator before it meets it in a graph, where Inductor is what compiles.
 
     PyTorch 2.11 spells out the arguments of an operator that it does not know yet, and of each all that it was computed from.
@@ -73,8 +72,8 @@ def introduce(overload: torch._ops.OpOverload) -> None:
     """
     lowering = sys.modules.get("torch._inductor.lowering")
     if lowering and overload not in lowering.lowerings:
-        constraint = lowering.tag_to_layout_constraint(get_layout_constraint_tag(overload))
-        lowering.make_fallback(overload, layout_constraint=constraint, warn=False)
+        tag = torch._library.utils.get_layout_constraint_tag(overload)
+        lowering.make_fallback(overload, layout_constraint=lowering.tag_to_layout_constraint(tag), warn=False)
 
 
 # --8<-- [start:recorded]

@@ -98,15 +98,19 @@ def table(measured: list[Row], op: str) -> list[list[Any]]:
 SAME_AS = {"tail": "mm", "wide_tile": "mm"}
 
 
-def lost(measured: list[Row], ops: list[str]) -> list[list[Any]]:
-    """The cases in which the best peer was faster than ours by more than two percent, the worst first; the head first."""
+def lost(measured: list[Row], ops: list[str], with_the_host: bool = False) -> list[list[Any]]:
+    """The cases in which the best peer was faster than ours by more than two percent, the worst first; the head first.
+
+    A case that was replayed is told by its replay; `with_the_host` lists what its calls lost, the host's time included.
+    """
     found: list[list[Any]] = []
     for op in ops:
         for (direction, shape, dtype), case in cases(measured, op).items():
             for timing, times in case.items():
                 for ours, (way, rivals) in WAYS.items():
                     peers = {name: times[name] for name in rivals if name in times}
-                    if ours in times and peers:
+                    is_of_the_host = timing == "call" and ours in case.get("graph", {})
+                    if ours in times and peers and is_of_the_host == with_the_host:
                         best = min(peers, key=lambda name: peers[name])
                         ratio = peers[best] / times[ours]
                         if ratio < 1 - LEVEL:

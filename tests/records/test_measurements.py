@@ -35,6 +35,9 @@ def test_losses_are_listed_worst_first_and_what_is_level_is_none():
     rows = [row("blockwise", 2.0), row("eager", 1.0), row("compile", 1.9), row("slow_way", 0.1)]
     rows += [row("blockwise", 10.0, shape="16x8"), row("compile", 9.85, shape="16x8")]  # level
     rows += [row("blockwise", 10.0, "graph", "16x8"), row("library", 4.0, "graph", "16x8")]
+    rows += [row("library", 1.0, shape="16x8")]  # so is its call, and that may be the host
+    _, *called = measurements.lost(rows, ["add"], with_the_host=True)
+    assert [(line[2], line[4], line[7], line[8]) for line in called] == [("16x8", "as called", "library", "0.10")]
     _, *lines = measurements.lost(rows, ["add"])
     assert [(line[2], line[4], line[7], line[8]) for line in lines] == [
         ("16x8", "replayed", "library", "0.40"),

@@ -122,9 +122,9 @@ Pairs = dict[str, tuple[Series, str]]
 
 
 def parts_of(record: Record, pairs: Pairs, heading: Callable[[str, str], str]) -> list[Part]:
-    """The cases in the order in which they were timed, in parts by their heading."""
+    """The cases in the order in which they were timed, in parts by their heading; each by its replays where there are any."""
     found: dict[str, dict[str, dict[str, Record]]] = {}
-    for row in choose(record, timing="call"):
+    for row in (row for timing in ("call", "graph") for row in choose(record, timing=timing)):
         part = found.setdefault(heading(row["shape"], row["dtype"]), {})
         part.setdefault(row["shape"], {})[row["implementation"]] = row
     return [
@@ -142,7 +142,8 @@ def squares_and_layers(shape: str, dtype: str) -> str:
     return f"{KINDS[dtype]}, {kind}"
 
 
-ALT = "Dot chart. Across: how many times as fast as the peer, whose time is the line at one; to the right is ahead."
+ALT = "Dot chart. Across: how many times as fast as the peer, whose time is the line at one; to the right is ahead. "
+ALT += "Short products are replayed from a CUDA graph, without the host's time."
 
 
 def products_shapes(record: Record) -> Chart:
