@@ -39,6 +39,7 @@ PARTS = (
     Part("reductions/benchmark_max", ("max",), 4, "its one benchmark"),
     Part("reductions/benchmark_histogram", ("histogram",), 4, "its one benchmark"),
     Part("matmul_ladder/benchmark", ("matmul",), 6, "each step of the ladder; what a card refuses, its record says"),
+    Part("landscape/search", ("matmul",), 2, "which of over a hundred configurations wins on the card, at five shapes"),
     Part("hopper/benchmark_skinny", ("matmul",), 3, "the library's own; hopper/benchmark checks a product of over 24 GB"),
     Part("attention_peers/forward", ("attention",), 8, "forward, beside every peer that the card has"),
     Part("attention_peers/backward", ("attention",), 8, "backward, beside the same"),
