@@ -468,7 +468,7 @@ def write_measurements() -> None:
         behind = measurements.lost(rows, ops)
         text = html_table(behind, "Cases in which a peer was faster") if behind[1:] else "<p>None of these cases.</p>\n"
         if (called := measurements.lost(rows, ops, with_the_host=True))[1:]:
-            summary = f"Called from Python, with the host's time: {len(called) - 1} more that are slower than a peer"
+            summary = f"The same as called, with the host's time: {len(called) - 1} that are slower than a peer"
             text += f'<details class="data"><summary>{summary}</summary>{html_table(called, summary).strip()}</details>\n'
         write_text(DOCS / "generated" / "measured" / f"{name}_lost.html", text)
         parts = []

@@ -431,8 +431,9 @@ def test_an_operator_is_introduced_to_inductor_once(monkeypatch):
 @needs("cuda")
 def test_what_an_operator_is_given_is_not_spelled_out_in_a_graph(device, monkeypatch):
     """PyTorch 2.11 would, and below a model of some layers that takes longer than anybody waits."""
-    lowering = importlib.import_module("torch._inductor.lowering")
+    lowering, issue = (importlib.import_module(f"torch._inductor.{name}") for name in ("lowering", "exc"))
     monkeypatch.delitem(lowering.lowerings, torch.ops.blockwise.linear_cross_entropy.default, raising=False)
+    monkeypatch.setattr(issue.OperatorIssue, "operator_str", lambda target, *_: pytest.fail(f"spelled out: {target}"))
     weights = [random(32, 32, seed=seed, device=device) / 6 for seed in range(24)]
     head, target = random(70, 32, seed=30, device=device), classes(64)
 
