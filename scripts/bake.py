@@ -7,7 +7,6 @@
     python scripts/bake.py --stale          only what has no record yet, or one older than its code
     python scripts/bake.py --triton FOLDER  also what a Triton from 3.9 on has to say, which lies in FOLDER
     python scripts/bake.py --minutes 25     begin nothing that would not be done by then; the same command goes on later
-    python scripts/bake.py --no-calls       leave out what times calls from Python, for a machine of one GPU to do
     python scripts/bake.py --set core       on any card: one benchmark an operation, and their records in one archive
     python scripts/bake.py --plan           run nothing: say what would run, and how long it should take
     python scripts/bake.py --pack FILE      put this machine's records into one archive, with --stale only those made now
@@ -16,7 +15,7 @@
 
 On a CUDA machine it needs torch, triton and pytest. A bake that dies is resumed by the same command, and until then the archive
 holds what it has made. What measures nothing shares the GPUs; each GPU goes on to what is replayed on it when it has nothing else
-left. What times calls from Python comes last, with the whole machine to itself.
+left. What times calls from Python comes last, one at a time on each GPU that has enough cores of the host to itself.
 """
 
 import argparse
@@ -45,6 +44,7 @@ from scripts.provenance.follow import Code, CodeError
 # So many pieces of work that measure nothing share a GPU, and so many files of tests; each of these by so many workers.
 BESIDE, TESTS, WORKERS = 8, 4, 6
 GIB_A_WORKER = 3  # of GPU memory: CUDA itself, and the tensors of a test
+CORES_TO_ITSELF = 8  # so many of the host's has what times calls; where a GPU's share is smaller, one has the whole machine
 PACKED_EVERY = 30.0  # seconds between two archives of a bake that goes on
 
 
@@ -89,14 +89,14 @@ class Bake:
         expected = {item.name: seconds(item.kind, item.short, self.machine) for item in beside}
         expected |= {item.name: seconds(item.kind, item.short, self.machine, "measured") for item in measuring}
         lanes = {item.name: self.lanes(BESIDE) for item in beside} | {item.name: len(self.gpus) for item in alone}
-        lanes |= {item.name: 1 for item in quiet}
+        shares = shares_of(sorted(os.sched_getaffinity(0)), self.gpus)
+        lanes |= {item.name: len(shares) for item in quiet}
         with Progress("records", expected, lanes) as progress:
             # The longest first, so that no card waits for another at the end.
             for items in (beside, alone, quiet):
                 items.sort(key=lambda item: -expected[item.name])
             self.share(beside, alone, BESIDE, lambda item, gpu: self.step(item, gpu, red, progress))
-            for item in quiet:
-                self.step(item, self.gpus[0], red, progress)
+            apart(quiet, shares, lambda item, gpu: self.step(item, gpu, red, progress))
         self.keep_packed(now=True)
         if self.absent:
             print(f"{len(self.absent)} of {len(self.work)} are absent:", *told(self.absent), sep="\n  ")
@@ -122,15 +122,10 @@ class Bake:
         """Do something with all of `beside`, several at a time on each GPU; a GPU that finds no more of them goes on to `alone`,
         one at a time. The action is told which GPU that is."""
 
-        def drain(waiting: queue.SimpleQueue[Any], gpu: str) -> None:
-            with contextlib.suppress(queue.Empty):
-                while True:
-                    action(waiting.get_nowait(), gpu)
-
         def card(gpu: str) -> None:
             with ThreadPoolExecutor(self.on_one(each)) as pool:
-                list(pool.map(lambda _: drain(first, gpu), range(self.on_one(each))))
-            drain(then, gpu)
+                list(pool.map(lambda _: drain(first, lambda item: action(item, gpu)), range(self.on_one(each))))
+            drain(then, lambda item: action(item, gpu))
 
         first, then = queue.SimpleQueue[Any](), queue.SimpleQueue[Any]()
         for waiting, items in ((first, beside), (then, alone)):
@@ -229,6 +224,36 @@ class Bake:
         return red
 
 
+def drain(waiting: queue.SimpleQueue[Any], action: Callable[[Any], None]) -> None:
+    """Do something with whatever still waits, until nothing does."""
+    with contextlib.suppress(queue.Empty):
+        while True:
+            action(waiting.get_nowait())
+
+
+def apart(items: list[Any], shares: dict[str, list[int]], action: Callable[[Any, str], None]) -> None:
+    """Do something with all of these, one at a time on each GPU, whose processes run on that GPU's share of the cores."""
+    waiting = queue.SimpleQueue[Any]()
+    for item in items:
+        waiting.put(item)
+
+    def card(gpu: str) -> None:
+        os.sched_setaffinity(0, shares[gpu])  # of this thread alone, and of the processes that it starts
+        drain(waiting, lambda item: action(item, gpu))
+
+    with ThreadPoolExecutor(len(shares)) as cards:
+        list(cards.map(card, shares))
+
+
+def shares_of(cores: list[int], gpus: list[str]) -> dict[str, list[int]]:
+    """The cores of each GPU that may time calls while the others do: equal shares of neighbors, or all for the first GPU where
+    the shares would be too small."""
+    each = len(cores) // len(gpus)
+    if each < CORES_TO_ITSELF:
+        return {gpus[0]: cores}
+    return {gpu: cores[number * each : (number + 1) * each] for number, gpu in enumerate(gpus)}
+
+
 def gpus() -> list[str]:
     """The GPUs of this machine that are of the kind of its first, as CUDA_VISIBLE_DEVICES spells them."""
     import torch
@@ -248,8 +273,8 @@ def told(absent: dict[str, str]) -> list[str]:
     return [f"{name}: {reason}" for name, reason in sorted(absent.items())]
 
 
-def chosen(cpu: bool, several: bool, pattern: str, named: str | None = None, triton: str = "") -> list[Work]:
-    found = [item for item in everything(cpu, several, triton) if fnmatch.fnmatch(item.name, pattern)]
+def chosen(cpu: bool, several: bool, patterns: list[str], named: str | None = None, triton: str = "") -> list[Work]:
+    found = [item for item in everything(cpu, several, triton) if any(fnmatch.fnmatch(item.name, each) for each in patterns)]
     return core.chosen(found) if named else found
 
 
@@ -277,9 +302,12 @@ def plan(work: list[Work], machine: str, cards: int, here: dict[str, Any] | None
     gating = sum(gate.expected(stem, machine) for stem in due) / (cards * TESTS)
     print(f"gate: {len(due)} of {len(covering)} files of tests, about {span(gating)}", *due, sep="\n  ")
     total, chapters = gating, dict[str, list[float]]()
+    shares = shares_of(sorted(os.sched_getaffinity(0)), [str(number) for number in range(cards)])
     for item in work:
         measuring = machine != "cpu" and measures(item, code)
-        lanes = 1 if measuring and hears_the_host(item, code) else cards * (1 if measuring else min(BESIDE, os.cpu_count() or 1))
+        lanes = cards if measuring else cards * min(BESIDE, os.cpu_count() or 1)
+        if measuring and hears_the_host(item, code):
+            lanes = len(shares)
         expected = seconds(item.kind, item.short, machine, "measured" if measuring else "")
         chapters.setdefault(item.name.split("/")[0], []).append(expected / lanes)
     for chapter, spent in chapters.items():
@@ -295,11 +323,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cpu", action="store_true", help="bake what needs no GPU, under Triton's interpreter")
     parser.add_argument("--several", action="store_true", help="bake only what runs on all GPUs of this machine together")
-    parser.add_argument("--only", default="*", metavar="PATTERN", help="do only the work whose name matches")
+    parser.add_argument("--only", nargs="+", default=["*"], metavar="PATTERN", help="do only the work whose name matches one")
     parser.add_argument("--stale", action="store_true", help="do only what has no record, or one older than its code")
     parser.add_argument("--triton", default="", metavar="FOLDER", help="a folder with a Triton of 3.9 or newer, to ask it, too")
     parser.add_argument("--minutes", type=float, default=float("inf"), metavar="N", help="begin nothing that would take longer")
-    parser.add_argument("--no-calls", action="store_true", help="leave out what times calls and wants a whole machine")
     parser.add_argument("--set", choices=[core.NAME], help="bake one benchmark an operation, on any card, into one archive")
     parser.add_argument("--plan", action="store_true", help="bake nothing: say what would run, and about how long it would take")
     parser.add_argument("--cards", type=int, default=1, metavar="N", help="with --plan: as if N GPUs shared the work")
@@ -307,7 +334,7 @@ def main() -> int:
     parser.add_argument("--check", type=Path, metavar="FILE", help="bake nothing: say whether FILE can be taken")
     parser.add_argument("--unpack", type=Path, metavar="FILE", help="bake nothing: check FILE and lay its records in")
     arguments = parser.parse_args()
-    if arguments.set and (arguments.cpu or arguments.several or arguments.only != "*" or arguments.pack):
+    if arguments.set and (arguments.cpu or arguments.several or arguments.only != ["*"] or arguments.pack):
         parser.error(f"--set {arguments.set} is a whole of its own, of a GPU: leave --cpu, --several, --only and --pack out")
     try:
         if arguments.check:
@@ -322,11 +349,9 @@ def main() -> int:
             print(f"{lent}: there is no Triton in this folder", file=sys.stderr)
             return 2
         code, work = Code(), chosen(arguments.cpu, arguments.several, arguments.only, arguments.set, newest)
-        if arguments.no_calls:
-            work = [item for item in work if not hears_the_host(item, code)]
         if not work:
             hint = "; --several does" if not arguments.several and chosen(False, True, arguments.only) else ""
-            print(f"nothing that this bake does is called {arguments.only}{hint}", file=sys.stderr)
+            print(f"nothing that this bake does is called {' or '.join(arguments.only)}{hint}", file=sys.stderr)
             return 2
         try:
             import torch

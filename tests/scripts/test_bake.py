@@ -9,12 +9,14 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from scripts.bake import apart, shares_of
 from scripts.provenance import records, sources
 from scripts.provenance.follow import Code
 from tests.scripts import trees
@@ -501,7 +503,16 @@ DRAWN = {"kernels/tools/benchmark.py": STUB, "kernels/tools/drawn.py": "from ker
 DRAWN["kernels/tools/drawn.py"] += "def finish(**contents):\n    keep(**contents)\n"
 
 
-def test_what_times_calls_has_the_machine_to_itself(tmp_path):
+@pytest.fixture
+def few_cores():
+    """As on a host with too few cores for two that time calls."""
+    cores = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, sorted(cores)[:2])
+    yield
+    os.sched_setaffinity(0, cores)
+
+
+def test_what_times_calls_has_the_machine_to_itself(tmp_path, few_cores):
     programs = {f"timed_{letter}": MEASURES for letter in "ab"} | {f"drawn_{letter}": replayed(MEASURES) for letter in "ab"}
     tree = checkout(tmp_path, **programs)
     trees.put(tree, DRAWN)
@@ -510,8 +521,28 @@ def test_what_times_calls_has_the_machine_to_itself(tmp_path):
     runs = {name: found(tree, name, "test-gpu-1-pcie")["figures"] for name in programs}
     first, second = sorted((runs[name]["began"], runs[name]["ended"]) for name in ("timed_a", "timed_b"))
     assert max(runs[name]["ended"] for name in ("drawn_a", "drawn_b")) <= first[0] and first[1] <= second[0]
-    planned = bake(tree, "--only", "tiny/*", "--no-calls", "--plan", A_GPU=A_GPU).stdout.splitlines()
-    assert planned[-1].startswith("in all 2 records"), planned
+
+
+def test_what_times_calls_runs_on_each_gpu_that_has_cores_enough_of_its_own():
+    assert shares_of([*range(64)], ["0", "3"]) == {"0": [*range(32)], "3": [*range(32, 64)]}
+    assert shares_of([*range(15)], ["0", "3"]) == {"0": [*range(15)]}
+    cores, ran = sorted(os.sched_getaffinity(0)), []
+    shares = {"0": cores[:1], "3": cores[-1:]}
+    together = threading.Barrier(2, timeout=20)
+
+    def on_its_cores(item: str, gpu: str) -> None:
+        together.wait()
+        told = "import os; print(*os.sched_getaffinity(0))"
+        ran.append((gpu, subprocess.run([sys.executable, "-c", told], capture_output=True, text=True).stdout.split()))
+
+    apart(["a", "b", "c", "d"], shares, on_its_cores)
+    assert sorted(ran) == [(gpu, [str(share[0])]) for gpu, share in sorted(shares.items()) for _ in range(2)]
+    assert sorted(os.sched_getaffinity(0)) == cores
+
+
+def test_several_patterns_are_taken_together(tree):
+    assert bake(tree, "--cpu", "--only", "tiny/p*", "tiny/times").returncode == 0
+    assert names(tree) == ["plus", "times"]
 
 
 def test_what_is_replayed_has_a_gpu_to_itself(tmp_path):
