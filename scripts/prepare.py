@@ -118,10 +118,25 @@ def program_lines() -> dict[str, Any]:
     return {name.replace("/", "_"): {"lines": len(text.splitlines())} for name, text in texts.items()}
 
 
+def kept_by_cards(*names: str) -> list[tuple[str, dict[str, Any]]]:
+    """What programs kept on each card that has fresh records of all of them, by the card's name, the pages' card first; nothing
+    where that one has none."""
+    code, found = Code(), list[tuple[str, dict[str, Any]]]()
+    others = [name for name in machines() if name not in ("cpu", primary_machine())]
+    for machine in [primary_machine(), *others] if primary_machine() in machines() else []:
+        kept = {record["name"]: record for record in records_of(machine) if record["name"] in names and "figures" in record}
+        if kept.keys() == set(names) and (machine == primary_machine() or all(sources.is_fresh(one, code) for one in kept.values())):
+            gpu = kept[names[0]]["environment"]["gpu"]
+            found.append((gpu, {name: record["figures"] for name, record in kept.items()}))
+        elif machine == primary_machine():
+            break
+    return found
+
+
 def figures() -> dict[str, Any]:
     """Every number that a page may show, under the name the page uses for it; `programs` holds what program_lines finds."""
     machine = primary_machine()
-    from scripts.pages import gallery, messages, versions
+    from scripts.pages import gallery, landscape_cards, messages, versions
 
     found: dict[str, Any] = {"m": {}, "ceiling": {}, "counted": {}, "compiled": {}, "kept": {}, "programs": {}, "baked": {}}
     found["drawn"] = {}
@@ -136,6 +151,7 @@ def figures() -> dict[str, Any]:
         for record in records_of(which) if which in machines() else []:
             if "figures" in record:
                 found["kept"][record["name"].replace("/", "_")] = record["figures"]
+    found["cards"] = {"landscape": landscape_cards.compared(kept_by_cards(landscape_cards.SEARCH, landscape_cards.SHEET))}
     if machine not in machines():
         return found
     for row, _ in measured(machine):

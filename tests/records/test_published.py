@@ -213,6 +213,44 @@ def expected_gallery() -> dict[str, Any]:
     return {"kernels": len(programs), "tools": tools, "steps": steps, "left": len(left), "seen": seen, "open": waiting}
 
 
+def expected_cards() -> list[dict[str, Any]]:
+    """How each other card ordered the configurations of the search that the first one made, from both records' rows."""
+    tile = ("block_m", "block_n", "block_k", "group_m", "num_warps", "num_stages")
+
+    def searched(machine: str) -> dict[str, list[tuple[float, tuple[int, ...]]]]:
+        shapes = records.read(records.record_path(machine, "program", "landscape/search"))["figures"]["shapes"]
+        return {
+            shape: sorted((row["us"], tuple(row[part] for part in tile)) for row in each["rows"] if row["us"])
+            for shape, each in shapes.items()
+        }
+
+    found, own = [], searched(PRIMARY)
+    for machine in sorted(path.name for path in records.BAKED.iterdir() if path.is_dir() and path.name not in ("cpu", PRIMARY)):
+        paths = [records.record_path(machine, "program", name) for name in ("landscape/search", "hardware/sheet")]
+        if not all(path.exists() and sources.is_fresh(records.read(path), Code()) for path in paths):
+            continue
+        shapes = {}
+        for shape, there in searched(machine).items():
+            times = [{by: us for us, by in each} for each in (own[shape], there)]
+            places = [{by: at for at, by in enumerate(each)} for each in times]
+            assert times[0].keys() == times[1].keys(), "work the ranks out among those that both timed"
+            n = len(there)
+            shapes[shape] = {
+                "best": dict(zip(tile, there[0][1], strict=True)),
+                "is_same": there[0][1] == own[shape][0][1],
+                "us": there[0][0],
+                "foreign": times[1][own[shape][0][1]] / there[0][0],
+                "slower": there[0][0] / own[shape][0][0],
+                "slow_ones": statistics.median([times[1][by] / us for us, by in own[shape]][n - (n + 3) // 4 :]),
+                "order": 1 - 6 * sum((places[0][by] - places[1][by]) ** 2 for by in places[0]) / (n * (n * n - 1)),
+            }
+        sheet = records.read(paths[1])
+        told = {key: sheet["figures"][key] for key in ("multiprocessors", "shared_bytes_program", "copy_gbps")}
+        same = len([shape for shape in shapes.values() if shape["foreign"] == 1])
+        found.append({"gpu": sheet["environment"]["gpu"], "shapes": shapes, "same": same} | told)
+    return found
+
+
 def expected_messages() -> dict[str, int]:
     """The counts by which the error index judges the messages."""
     said = [record["said"] for _, record in records.all_records("cpu") if record["kind"] == "messages"]
@@ -262,6 +300,7 @@ def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
     newest = sorted(record["environment"]["measured_at"] for record in raw)[-1]
     (last,) = {json.dumps(record["environment"]) for record in raw if record["environment"]["measured_at"] == newest}
     found |= {("baked", key): value for key, value in json.loads(last).items()}
+    found |= {("cards", "landscape", *path): value for path, value in leaves(expected_cards())}
     found |= {("messages", key): value for key, value in expected_messages().items()}
     found |= {("gallery", *path): value for path, value in leaves(expected_gallery())}
     found |= {("versions", key): value for key, value in expected_versions().items()}
