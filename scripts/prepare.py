@@ -125,7 +125,8 @@ def kept_by_cards(*names: str) -> list[tuple[str, dict[str, Any]]]:
     others = [name for name in machines() if name not in ("cpu", primary_machine())]
     for machine in [primary_machine(), *others] if primary_machine() in machines() else []:
         kept = {record["name"]: record for record in records_of(machine) if record["name"] in names and "figures" in record}
-        if kept.keys() == set(names) and (machine == primary_machine() or all(sources.is_fresh(one, code) for one in kept.values())):
+        is_fresh = machine == primary_machine() or all(sources.is_fresh(one, code) for one in kept.values())
+        if kept.keys() == set(names) and is_fresh:
             gpu = kept[names[0]]["environment"]["gpu"]
             found.append((gpu, {name: record["figures"] for name, record in kept.items()}))
         elif machine == primary_machine():
