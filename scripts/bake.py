@@ -89,7 +89,7 @@ class Bake:
         expected = {item.name: seconds(item.kind, item.short, self.machine) for item in beside}
         expected |= {item.name: seconds(item.kind, item.short, self.machine, "measured") for item in measuring}
         lanes = {item.name: self.lanes(BESIDE) for item in beside} | {item.name: len(self.gpus) for item in alone}
-        shares = shares_of(sorted(os.sched_getaffinity(0)), self.gpus)
+        shares = shares_of(cores(), self.gpus)
         lanes |= {item.name: len(shares) for item in quiet}
         with Progress("records", expected, lanes) as progress:
             # The longest first, so that no card waits for another at the end.
@@ -238,11 +238,17 @@ def apart(items: list[Any], shares: dict[str, list[int]], action: Callable[[Any,
         waiting.put(item)
 
     def card(gpu: str) -> None:
-        os.sched_setaffinity(0, shares[gpu])  # of this thread alone, and of the processes that it starts
+        if len(shares) > 1:
+            os.sched_setaffinity(0, shares[gpu])  # of this thread alone, and of the processes that it starts
         drain(waiting, lambda item: action(item, gpu))
 
     with ThreadPoolExecutor(len(shares)) as cards:
         list(cards.map(card, shares))
+
+
+def cores() -> list[int]:
+    """The host's cores that this process may use; where the system does not tell, not enough to share."""
+    return sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else [0]
 
 
 def shares_of(cores: list[int], gpus: list[str]) -> dict[str, list[int]]:
@@ -302,7 +308,7 @@ def plan(work: list[Work], machine: str, cards: int, here: dict[str, Any] | None
     gating = sum(gate.expected(stem, machine) for stem in due) / (cards * TESTS)
     print(f"gate: {len(due)} of {len(covering)} files of tests, about {span(gating)}", *due, sep="\n  ")
     total, chapters = gating, dict[str, list[float]]()
-    shares = shares_of(sorted(os.sched_getaffinity(0)), [str(number) for number in range(cards)])
+    shares = shares_of(cores(), [str(number) for number in range(cards)])
     for item in work:
         measuring = machine != "cpu" and measures(item, code)
         lanes = cards if measuring else cards * min(BESIDE, os.cpu_count() or 1)

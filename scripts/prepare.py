@@ -118,19 +118,14 @@ def program_lines() -> dict[str, Any]:
     return {name.replace("/", "_"): {"lines": len(text.splitlines())} for name, text in texts.items()}
 
 
-def kept_by_cards(*names: str) -> list[tuple[str, dict[str, Any]]]:
-    """What programs kept on each card that has fresh records of all of them, by the card's name, the pages' card first; nothing
-    where that one has none."""
-    code, found = Code(), list[tuple[str, dict[str, Any]]]()
-    others = [name for name in machines() if name not in ("cpu", primary_machine())]
-    for machine in [primary_machine(), *others] if primary_machine() in machines() else []:
+def kept_by_cards(*names: str) -> dict[str, dict[str, Any]]:
+    """What programs kept on each card that has records of all of them, by the card's name: the pages' card first, and of others
+    what is fresh."""
+    code, primary, found = Code(), primary_machine(), dict[str, dict[str, Any]]()
+    for machine in sorted(machines(), key=lambda name: (name != primary, name)):
         kept = {record["name"]: record for record in records_of(machine) if record["name"] in names and "figures" in record}
-        is_fresh = machine == primary_machine() or all(sources.is_fresh(one, code) for one in kept.values())
-        if kept.keys() == set(names) and is_fresh:
-            gpu = kept[names[0]]["environment"]["gpu"]
-            found.append((gpu, {name: record["figures"] for name, record in kept.items()}))
-        elif machine == primary_machine():
-            break
+        if kept.keys() == set(names) and all(machine == primary or sources.is_fresh(record, code) for record in kept.values()):
+            found[kept[names[0]]["environment"]["gpu"]] = {name: record["figures"] for name, record in kept.items()}
     return found
 
 
@@ -152,9 +147,10 @@ def figures() -> dict[str, Any]:
         for record in records_of(which) if which in machines() else []:
             if "figures" in record:
                 found["kept"][record["name"].replace("/", "_")] = record["figures"]
-    found["cards"] = {"landscape": landscape_cards.compared(kept_by_cards(landscape_cards.SEARCH, landscape_cards.SHEET))}
     if machine not in machines():
         return found
+    if {"landscape_search", "hardware_sheet"} <= found["kept"].keys():
+        found["cards"] = {"landscape": landscape_cards.compared(kept_by_cards(landscape_cards.SEARCH, landscape_cards.SHEET))}
     for row, _ in measured(machine):
         tree = found["m"]
         for key in ("op", "direction", "shape", "dtype"):

@@ -1,7 +1,7 @@
 """The list of *The whole list* on every card that searched it, held against the card whose numbers the pages give.
 
-    compared(records)  ->  for each other card and shape: its fastest configuration, what the pages' fastest costs there, how
-                           much longer the fastest and the slowest quarter take, and how alike the two order what both timed
+    compared(kept)  ->  for each other card and shape: its fastest configuration, what the pages' fastest costs there, how
+                        much longer the fastest and the slowest quarter take, and how alike the two order what both timed
 """
 
 import statistics
@@ -12,14 +12,15 @@ NAMES = ("block_m", "block_n", "block_k", "group_m", "num_warps", "num_stages")
 Row = dict[str, Any]
 
 
-def compared(given: list[tuple[str, dict[str, Row]]]) -> list[Row]:
-    """Of each card but the first, by its name: `given` has what each kept of the search and of its sheet, by their names."""
+def compared(kept: dict[str, dict[str, Row]]) -> list[Row]:
+    """Of each card but the first, by its name: `kept` has what each kept of the search and of its sheet."""
+    (_, own), *others = kept.items()
     found = []
-    for gpu, kept in given[1:]:
-        own, there = given[0][1][SEARCH]["shapes"], kept[SEARCH]["shapes"]
-        shapes = {shape: beside(timed(own[shape]), timed(there[shape])) for shape in own if shape in there}
-        sheet = {key: kept[SHEET][key] for key in ("multiprocessors", "shared_bytes_program", "copy_gbps")}
-        found.append({"gpu": gpu, "shapes": shapes, "same": sum(row["is_same"] for row in shapes.values()), **sheet})
+    for gpu, there in others:
+        ways = [(shape, own[SEARCH]["shapes"][shape], searched) for shape, searched in there[SEARCH]["shapes"].items()]
+        shapes = {shape: beside(timed(mine), timed(theirs)) for shape, mine, theirs in ways}
+        sheet = {key: there[SHEET][key] for key in ("multiprocessors", "shared_bytes_program", "copy_gbps")}
+        found.append({"gpu": gpu, "shapes": shapes, "same": sum(row["foreign"] == 1 for row in shapes.values()), **sheet})
     return found
 
 
@@ -33,8 +34,6 @@ def beside(own: dict[tuple[int, ...], float], there: dict[tuple[int, ...], float
     mine, best = min(own, key=own.__getitem__), min(there, key=there.__getitem__)
     return {
         "best": dict(zip(NAMES, best, strict=True)),
-        "is_same": best == mine,
-        "us": there[best],
         "foreign": there[mine] / there[best] if mine in there else None,
         "slower": there[best] / own[mine],
         "slow_ones": statistics.median(there[each] / own[each] for each in both[len(both) * 3 // 4 :]),

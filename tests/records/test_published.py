@@ -237,8 +237,6 @@ def expected_cards() -> list[dict[str, Any]]:
             n = len(there)
             shapes[shape] = {
                 "best": dict(zip(tile, there[0][1], strict=True)),
-                "is_same": there[0][1] == own[shape][0][1],
-                "us": there[0][0],
                 "foreign": times[1][own[shape][0][1]] / there[0][0],
                 "slower": there[0][0] / own[shape][0][0],
                 "slow_ones": statistics.median([times[1][by] / us for us, by in own[shape]][n - (n + 3) // 4 :]),
