@@ -1,4 +1,4 @@
-"""What other cards make of three tiles before anything is measured: whether they start there, and how full the rounds are."""
+"""What other cards make of three tiles before anything is measured: how much shared memory each takes, and whether it starts."""
 import os
 
 os.environ.pop("TRITON_INTERPRET", None)  # before triton is imported
@@ -36,31 +36,19 @@ def shared_memory(capability, block_m, block_n, block_k, num_warps, num_stages):
 
 
 # --8<-- [start:cards]
-CARDS = {  # compute capability, multiprocessors, bytes of shared memory that a program can have
-    "A100": (80, 108, 166_912), "RTX 4090": (89, 128, 101_376), "H100": (90, 132, 232_448),
-    "B200": (100, 148, 232_448), "RTX 5090": (120, 170, 101_376),
+CARDS = {  # compute capability, bytes of shared memory that a program can have
+    "A100": (80, 166_912), "RTX 4090": (89, 101_376), "H100": (90, 232_448), "B200": (100, 232_448), "RTX 5090": (120, 101_376),
 }
 TILES = [(128, 256, 64, 8, 3), (64, 128, 128, 4, 4), (64, 128, 64, 4, 3)]  # rows, columns, steps along k, warps, stages
 
-
-def full(multiprocessors, block_m, block_n):
-    """How full the rounds are in which all tiles of a product of 4096 get their turn, one at a time on each multiprocessor."""
-    tiles = (4096 // block_m) * (4096 // block_n)
-    return tiles / (-(-tiles // multiprocessors) * multiprocessors)
-
-
-for card, (capability, multiprocessors, limit) in CARDS.items():
-    pairs, verdicts = [], {2: [], 4: []}
-    for tile in TILES:
-        m, n, k, *_ = tile
-        bytes_16 = shared_memory(capability, *tile)
-        pairs.append(f"{bytes_16 // ((m + n) * k * 2)}")
-        for size, found in verdicts.items():
-            found.append("none" if bytes_16 * size // 2 > limit else f"{full(multiprocessors, m, n):.0%}")
-    print(f"{card}: pairs {', '.join(pairs)}; 16 bits {', '.join(verdicts[2])}; 32 bits {', '.join(verdicts[4])}")
-    #> A100: pairs 2, 3, 2; 16 bits 95%, 100%, 100%; 32 bits none, none, 100%
-    #> RTX 4090: pairs 2, 3, 2; 16 bits 100%, none, 100%; 32 bits none, none, 100%
-    #> H100: pairs 3, 4, 3; 16 bits 97%, 97%, 97%; 32 bits none, none, 97%
-    #> B200: pairs 3, 4, 3; 16 bits 86%, 99%, 99%; 32 bits none, none, 99%
-    #> RTX 5090: pairs 2, 3, 2; 16 bits 75%, none, 93%; 32 bits none, none, 93%
+for card, (capability, limit) in CARDS.items():
+    taken = [shared_memory(capability, *tile) for tile in TILES]
+    pairs = [str(size // ((m + n) * k * 2)) for size, (m, n, k, *_) in zip(taken, TILES, strict=True)]
+    starts = [", ".join("starts" if size * width // 2 <= limit else "no" for size in taken) for width in (2, 4)]
+    print(f"{card}: pairs {', '.join(pairs)}; 16 bits {starts[0]}; 32 bits {starts[1]}")
+    #> A100: pairs 2, 3, 2; 16 bits starts, starts, starts; 32 bits no, no, starts
+    #> RTX 4090: pairs 2, 3, 2; 16 bits starts, no, starts; 32 bits no, no, starts
+    #> H100: pairs 3, 4, 3; 16 bits starts, starts, starts; 32 bits no, no, starts
+    #> B200: pairs 3, 4, 3; 16 bits starts, starts, starts; 32 bits no, no, starts
+    #> RTX 5090: pairs 2, 3, 2; 16 bits starts, no, starts; 32 bits no, no, starts
 # --8<-- [end:cards]
