@@ -7,7 +7,7 @@ from kernels.attention.attention_packed import as_batch
 from kernels.attention.gradient import NO_SECOND_GRADIENT, positive_scale
 from kernels.attention.launch import AttentionMask, attention_backward, attention_forward, empty_rows_like, side_by_side
 from kernels.common.arguments import check_float_tensor
-from kernels.operators.register import operator
+from kernels.operators.register import of_shapes, operator
 
 MASK = "int left, int right, bool lower_right, float? scale, bool deterministic"
 
@@ -76,7 +76,7 @@ def attention_in_graph(
     q, k, v, is_causal=False, scale=None, enable_gqa=False, *,
     window=None, align="upper_left", deterministic=False, return_lse=False,
 ):  # fmt: skip
-    check_attention(q, k, v, enable_gqa)
+    of_shapes(check_attention, q, k, v, enable_gqa)
     mask = attention_mask(is_causal, window, align)
     out, lse = attention_call(q, k, v, (None, None), mask, scale, deterministic, return_lse)
     return (out, lse) if return_lse else out
@@ -86,7 +86,7 @@ def attention_packed_in_graph(
     q, k, v, cu_seqlens_q, cu_seqlens_k, is_causal=False, scale=None, enable_gqa=False, *,
     window=None, align="upper_left", deterministic=False, return_lse=False,
 ):  # fmt: skip
-    check_packed(q, k, v, cu_seqlens_q, cu_seqlens_k, enable_gqa)
+    of_shapes(check_packed, q, k, v, cu_seqlens_q, cu_seqlens_k, enable_gqa)
     mask = attention_mask(is_causal, window, align)
     starts, (q, k, v) = (cu_seqlens_q.contiguous(), cu_seqlens_k.contiguous()), (as_batch(x) for x in (q, k, v))
     out, lse = attention_call(q, k, v, starts, mask, scale, deterministic, return_lse)

@@ -104,7 +104,9 @@ linear_cross_entropy_operator = operator(
 def linear_cross_entropy_in_graph(
     x, weight, target, bias=None, *, ignore_index=-100, reduction="mean", label_smoothing=0.0, chunk_rows=None
 ):
-    x, weight, bias, dtype = in_autocast_dtype(x, weight, bias)
+    dtype = x.dtype
+    if not x.is_meta:  # a device that autocast does not know
+        x, weight, bias, dtype = in_autocast_dtype(x, weight, bias)
     rows, classes = x.reshape(target.numel(), x.shape[-1]), target.reshape(-1).contiguous()
     chunk = chunk_rows or linear_cross_entropy_chunk(rows.shape[1])
     # float16's gradients are found in the backward pass, where the scale of the loss is known.

@@ -14,6 +14,10 @@ from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensor, FakeTensorMode
+from torch.utils._pytree import tree_map_only
+
+from kernels.common.arguments import INTERPRETED
 
 LIBRARY = torch.library.Library("blockwise", "DEF")
 # For operators whose launches share counters that outlive them, or that take a number from the host: `torch.compile` leaves
@@ -52,7 +56,7 @@ def operator(
     def fake_introduced(*arguments):
         if torch.__version__.startswith("2.11."):
             introduce(getattr(torch.ops.blockwise, name).default)
-        return fake(*arguments)
+        return of_shapes(fake, *arguments)
 
     torch.library.register_fake(f"blockwise::{name}", fake_introduced, lib=LIBRARY)
 
@@ -78,17 +82,47 @@ def introduce(overload: Any) -> None:
 
 # --8<-- [start:recorded]
 def operator_in_graph(function: Callable, in_graph: Callable) -> Callable:
-    """`function`, but where a graph is recorded `in_graph`, which calls an operator."""
+    """`function`, but `in_graph`, which calls an operator, where a graph is recorded or tensors have no numbers."""
 
     @functools.wraps(function)
     def public(*arguments, **options):
-        if torch.compiler.is_compiling():
+        if torch.compiler.is_compiling() or has_no_numbers(arguments[0] if arguments else options):
             return in_graph(*arguments, **options)
         return function(*arguments, **options)
 
     public.__module__ = "kernels"
     return public
 # --8<-- [end:recorded]
+
+
+def has_no_numbers(given: Any) -> bool:
+    """Whether a first argument, or the named ones where all are named, tells of a call that asks for shapes alone."""
+    if type(given) is dict:
+        return any(map(has_no_numbers, given.values()))
+    return type(given) is FakeTensor or getattr(given, "is_meta", False)
+
+
+def of_shapes(fake: Callable, *arguments: Any) -> Any:
+    """`fake(*arguments)`, where tensors of the meta device, which computes nothing, are taken for some that a kernel can reach.
+
+    Raises:
+        ValueError: The first tensor is of the meta device, and another is not.
+    """
+    if not arguments[0].is_meta:
+        return fake(*arguments)
+    with FakeTensorMode():
+        results = fake(*tree_map_only(torch.Tensor, within_reach, arguments))
+    return tree_map_only(torch.Tensor, functools.partial(empty_like_on, "meta"), results)
+
+
+def within_reach(tensor: torch.Tensor) -> torch.Tensor:
+    if not tensor.is_meta:
+        raise ValueError(f"expected tensors of the meta device only, as the first one is, got one on {tensor.device}")
+    return empty_like_on("cpu" if INTERPRETED else "cuda", tensor)
+
+
+def empty_like_on(device: str, tensor: torch.Tensor) -> torch.Tensor:
+    return torch.empty_strided(tensor.shape, tensor.stride(), dtype=tensor.dtype, device=device)
 
 
 def wants_gradient(*tensors: torch.Tensor | None) -> bool:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from kernels.nn import CrossEntropyLoss, GroupNorm, LayerNorm, LinearCrossEntropyLoss, RMSNorm, SwiGLU
+from kernels.nn import CrossEntropyLoss, GroupNorm, LayerNorm, LinearCrossEntropyLoss, RMSNorm, SelfAttention, SwiGLU
 from tests.kernels.numerics import random
 
 PAIRS = [
@@ -105,3 +105,15 @@ def test_modules_are_operators_in_a_graph(device):
     compiled = torch.compile(model, fullgraph=True, backend=look)
     torch.testing.assert_close(compiled(x), model(x))
     assert sum("blockwise" in name for name in names) == 3
+
+
+def test_modules_give_shapes_on_the_meta_device():
+    x, classes = torch.empty(2, 6, 32, device="meta"), torch.empty(2, 6, dtype=torch.int64, device="meta")
+    with torch.device("meta"):
+        model = torch.nn.Sequential(RMSNorm(32), SelfAttention(32, 4, 2), LayerNorm(32), SwiGLU(32, 48), GroupNorm(2, 6))
+        head = LinearCrossEntropyLoss(32, 11)
+        y = model(x)
+        (head(y, classes) + CrossEntropyLoss()(y.flatten(0, 1), classes.flatten())).backward()
+    assert (y.shape, y.is_meta) == (x.shape, True)
+    for parameter in (*model.parameters(), *head.parameters()):
+        assert parameter.grad.shape == parameter.shape and parameter.grad.is_meta

@@ -1,5 +1,6 @@
 """The library inside `torch.compile` and `torch.export`: every function is an operator, forward and backward."""
 
+import contextlib
 import importlib
 import os
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 import torch._dynamo.testing
+from torch._subclasses.fake_tensor import FakeTensorMode
 
 import kernels
 from kernels.operators.in_graphs import IN_GRAPHS
@@ -406,6 +408,55 @@ def test_exports(name):
     assert any("blockwise" in str(node.target) for node in exported.graph.nodes)
     for one, other in zip(tensors(exported.module()(*arguments)), tensors(getattr(kernels, name)(*arguments)), strict=True):
         assert torch.equal(one, other)
+
+
+def kinds(result):
+    return [(output.shape, output.dtype, output.requires_grad) for output in tensors(result)]
+
+
+def without_numbers(convert, arguments):
+    """The arguments with `convert` of each tensor, a leaf where the tensor wants a gradient."""
+    return [convert(a.detach()).requires_grad_(a.requires_grad) if isinstance(a, torch.Tensor) else a for a in arguments]
+
+
+@pytest.mark.parametrize("kind", ["meta", "fake"])
+@pytest.mark.parametrize("name, make", EACH)
+def test_called_eagerly_tensors_without_numbers_have_the_shapes_of_those_with(name, make, kind):
+    arguments = make()
+    expected = kinds(getattr(kernels, name)(*arguments))
+    fake = FakeTensorMode()
+    given = without_numbers(fake.from_tensor if kind == "fake" else lambda a: a.to("meta"), arguments)
+    with fake if kind == "fake" else contextlib.nullcontext():
+        outputs = tensors(getattr(kernels, name)(*given))
+        assert kinds(tuple(outputs)) == expected and all(output.device == given[0].device for output in outputs)
+        leaves = [argument for argument in given if isinstance(argument, torch.Tensor) and argument.requires_grad]
+        found = [output for output in outputs if output.requires_grad]
+        slopes = torch.autograd.grad(found, leaves, [torch.empty_like(output) for output in found]) if found else ()
+    assert [slope.shape for slope in slopes] == [one.shape for one in leaves]
+
+
+def test_of_tensors_without_numbers_the_wrong_ones_are_told_as_ever():
+    x, weight = plain(4, 8).to("meta"), plain(8)
+    message = f"^expected tensors of the meta device only, as the first one is, got one on {weight.device}$"
+    with pytest.raises(ValueError, match=message):
+        kernels.rms_norm(x, weight)
+    with pytest.raises(ValueError, match=r"^weight: expected shape \(8,\), .*, got \(7,\)$"):
+        kernels.rms_norm(x=x, weight=weight[:7].to("meta"))
+    with pytest.raises(TypeError, match=r"^q: expected dtype float32, float16 or bfloat16, got float64$"):
+        kernels.attention(*[torch.empty(1, 1, 4, 16, dtype=torch.float64, device="meta")] * 3)
+
+
+def test_shapes_need_neither_a_gpu_nor_the_interpreter():
+    program = """
+import torch, kernels, kernels.nn as nn
+x, head = torch.empty(2, 4, 6, 16, device="meta"), torch.empty(9, 16, device="meta")
+print(*kernels.attention(x, x, x).shape, *kernels.matmul(x[0, 0], head.mT).shape, *nn.SwiGLU(16, 24, device="meta")(x).shape)
+print(kernels.linear_cross_entropy(x, head, torch.empty(2, 4, 6, dtype=torch.int64, device="meta")).device)
+"""
+    environment = {key: value for key, value in os.environ.items() if key != "TRITON_INTERPRET"}
+    root = Path(__file__).resolve().parents[2]
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=root, env=environment)
+    assert run.stdout == "2 4 6 16 6 9 2 4 6 16\nmeta\n", run.stderr
 
 
 def test_called_eagerly_a_function_is_what_it_was():
