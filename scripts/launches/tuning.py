@@ -31,4 +31,5 @@ SPECIMENS = [
     tiled("autotune/repeat.py:repeated_product_kernel", (64, 128, 64, 4, 4), 200, 108_000),
     tiled("landscape/search.py:landscape_kernel", (128, 128, 64, 8, 4), 200, 140_000, GROUP_M=8),
     tiled("landscape/search.py:landscape_kernel", (64, 64, 64, 4, 5), 200, 90_000, GROUP_M=8),
+    tiled("landscape/dtypes.py:typed_landscape_kernel", (128, 128, 64, 8, 4), 200, 140_000, GROUP_M=8),
 ]

@@ -12,7 +12,7 @@ FIRST = next(iter(SEARCH["shapes"]))
 
 def rows_of(shape: str, given=RECORDS) -> list[dict]:
     rows = charts.draw("landscape", given)["sidecar"]["rows"]
-    return [found for row in rows if (found := dict(zip(COLUMNS, row, strict=True)))["shape"] == shape]
+    return [found for row in rows if (found := dict(zip(["shape", *COLUMNS], row, strict=True)))["shape"] == shape]
 
 
 @pytest.mark.parametrize("shape", SEARCH["shapes"])

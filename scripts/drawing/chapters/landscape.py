@@ -1,4 +1,4 @@
-"""The chart of *The whole tuning landscape*: every configuration, the fastest first, for each shape."""
+"""The charts of *The whole list*: every configuration, the fastest first, for each shape and for each dtype."""
 
 from typing import Any, NamedTuple
 
@@ -7,26 +7,23 @@ from scripts.drawing.spots import mark
 from scripts.drawing.style import COLORS, LEGEND_ROW, Canvas, Series, Variant, legend_rows
 
 SIZES = ("block_m", "block_n", "block_k", "group_m", "num_warps", "num_stages")
-COLUMNS = ["shape", "rank", "BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "warps", "stages", "TFLOP/s", "time p20 (µs)"]
+COLUMNS = ["rank", "BLOCK_M", "BLOCK_N", "BLOCK_K", "GROUP_M", "warps", "stages", "TFLOP/s", "time p20 (µs)"]
 COLUMNS += ["time p50 (µs)", "time p80 (µs)", "registers", "bytes spilled", "shared memory (bytes)", "programs a multiprocessor"]
 COLUMNS += ["occupancy", "compiled in (s)", "why it failed"]
 WHOLE = Series("nothing spilled", "ours", "o", width=0)
 SPILLED = Series("registers spilled", "peer-3", "^", width=0, hollow=True)
-FIRST = Series("the winner of the first shape", "memory", "s", width=0)
+FIRST = Series("the winner of the first one", "memory", "s", width=0)
 
 
 class Panel(NamedTuple):
-    """One shape: its configurations with a time, the fastest first, those without one, and the library's rate."""
+    """One shape or dtype: its configurations with a time, the fastest first, those without one, the library's rate and time."""
 
-    shape: str
+    name: str
+    heading: str
     ranked: list[Record]
     failed: list[Record]
     library: float
-
-    @property
-    def heading(self) -> str:
-        m, n, k = (int(size) for size in self.shape.split("x"))
-        return f"{m:,} × {n:,}, {k:,} terms"
+    library_us: float
 
     @property
     def words(self) -> str:
@@ -44,23 +41,36 @@ def named(row: Record) -> str:
     return f"{tile}, {row['num_warps']} warps, {row['num_stages']} stages"
 
 
-def panels_of(figures: Record) -> list[Panel]:
-    found = []
-    for shape, tried in figures["shapes"].items():
-        ranked = sorted((row for row in tried["rows"] if row["us"] is not None), key=lambda row: row["us"])
-        failed = [row for row in tried["rows"] if row["us"] is None]
-        found.append(Panel(shape, ranked, failed, round(tried["flops"] / tried["library_us"] / 1e6, 1)))
-    return found
+def panel_of(name: str, heading: str, tried: Record) -> Panel:
+    ranked = sorted((row for row in tried["rows"] if row["us"] is not None), key=lambda row: row["us"])
+    failed = [row for row in tried["rows"] if row["us"] is None]
+    rate = round(tried["flops"] / tried["library_us"] / 1e6, 1)
+    return Panel(name, heading, ranked, failed, rate, round(tried["library_us"], 2))
+
+
+def in_words(shape: str) -> str:
+    m, n, k = (int(size) for size in shape.split("x"))
+    return f"{m:,} × {n:,}, {k:,} terms"
 
 
 def line_of(panel: Panel, rank: int | None, row: Record) -> list[Any]:
     speed = [row["tflops"], row["us_p20"], row["us"], row["us_p80"]]
-    taken = [row["registers"], row["spills"], row["shared"], row["programs"], row["occupancy"], row["compile_s"]]
-    return [panel.shape, rank, *(row[size] for size in SIZES), *speed, *taken, row["failure"]]
+    taken = [row.get(field) for field in ("registers", "spills", "shared", "programs", "occupancy", "compile_s")]
+    return [panel.name, rank, *(row[size] for size in SIZES), *speed, *taken, row["failure"]]
 
 
 def landscape(record: Record) -> Chart:
-    panels = panels_of(record["figures"])
+    shapes = record["figures"]["shapes"]
+    return drawn("shape", [panel_of(shape, in_words(shape), tried) for shape, tried in shapes.items()])
+
+
+def landscape_dtypes(record: Record) -> Chart:
+    """The first of the shapes, in each dtype."""
+    dtypes = next(iter(record["figures"]["shapes"].values()))
+    return drawn("dtype", [panel_of(dtype, dtype, tried) for dtype, tried in dtypes.items()])
+
+
+def drawn(what: str, panels: list[Panel]) -> Chart:
     first = [panels[0].ranked[0][size] for size in SIZES]
     items = [(series, series.label) for series in (WHOLE, SPILLED, FIRST)]
     height, head = 132, 30
@@ -78,18 +88,18 @@ def landscape(record: Record) -> Chart:
         canvas.legend(0, y + 10 + LEGEND_ROW, items)
         return canvas
 
-    title = "Every configuration of one kernel for each shape, the fastest first, and those that fail at the end."
+    title = f"Every configuration of one kernel for each {what}, the fastest first, and those that fail at the end."
     alt = (
-        f"{len(panels)} charts, one a shape, of {len(panels[0].ranked) + len(panels[0].failed)} configurations. Across: the "
+        f"{len(panels)} charts, one a {what}, of {len(panels[0].ranked) + len(panels[0].failed)} configurations. Across: the "
         f"configurations, the fastest first. Up: TFLOP/s from zero. {' '.join(panel.words for panel in panels)}"
     )
     table: list[list[Any]] = []
     for panel in panels:
         table += [line_of(panel, rank, row) for rank, row in enumerate(panel.ranked, 1)]
         table += [line_of(panel, None, row) for row in panel.failed]
-        library = [panel.library, None, round(record["figures"]["shapes"][panel.shape]["library_us"], 2), None]
-        table.append([panel.shape, None, *[None] * 6, *library, *[None] * 6, "cuBLAS (the line drawn)"])
-    return Chart(title, alt, COLUMNS, table, paint)
+        library = [panel.library, None, panel.library_us, None]
+        table.append([panel.name, None, *[None] * 6, *library, *[None] * 6, "cuBLAS (the line drawn)"])
+    return Chart(title, alt, [what, *COLUMNS], table, paint)
 
 
 def draw(canvas: Canvas, panel: Panel, first: list[int], box: tuple[float, float, float, float]) -> None:
@@ -116,4 +126,7 @@ def draw(canvas: Canvas, panel: Panel, first: list[int], box: tuple[float, float
         canvas.text(box[2] - 4, box[1] + 46, f"{len(panel.failed)} fail", color="muted", ha="right")
 
 
-CHARTS = {"landscape": (landscape, ("landscape/search",))}
+CHARTS = {
+    "landscape": (landscape, ("landscape/search",)),
+    "landscape_dtypes": (landscape_dtypes, ("landscape/dtypes",)),
+}
