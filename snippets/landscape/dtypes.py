@@ -118,8 +118,8 @@ def tried(shape, dtype, outcomes):
             row["failure"] = f"{type(error).__name__}: {str(error).strip().splitlines()[-1][:160]}"
             continue
         row |= {"registers": outcome.n_regs, "spills": 4 * outcome.n_spills}
-        # An element is off by its rounding, and by the order of k terms of about one.
-        if torch.allclose(c.float(), expected, rtol=0.01, atol=0.01 * k**0.5):
+        # An element is off by its rounding, and by the order of k terms of about one; 8 bits are added up in fewer digits.
+        if torch.allclose(c.float(), expected, rtol=0.01, atol=(0.1 if dtype.itemsize == 1 else 0.01) * k**0.5):
             alive.append((row, chosen))
         else:
             row["failure"] = "wrong results"
