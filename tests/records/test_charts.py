@@ -30,7 +30,7 @@ PROPERTIES = {"ink", "muted", "rule", "paper", "panel", "memory", "chip", "ours"
 RECORDS = of_charts()
 # Drawn from the figures that a record keeps beside its times: their own tests change them.
 FROM_FIGURES = {"autograd_losses", "autotune_repeat", "block_model_order", "fold_digits", "landscape"}
-FROM_FIGURES |= {"precision_errors", "precision_sums", "training_peaks", "training_step"}
+FROM_FIGURES |= {"landscape_dtypes", "precision_errors", "precision_sums", "training_peaks", "training_step"}
 
 
 @pytest.fixture(scope="module", params=charts.CHARTS)

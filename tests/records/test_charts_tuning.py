@@ -30,6 +30,19 @@ def test_every_configuration_has_its_row_the_fastest_first_and_failures_last(sha
     assert rows[-1]["TFLOP/s"] == round(tried["flops"] / tried["library_us"] / 1e6, 1)
 
 
+def test_of_dtypes_every_configuration_of_the_first_shape_has_its_row():
+    tried = next(iter(RECORDS["landscape/dtypes"]["figures"]["shapes"].values()))
+    sidecar = charts.draw("landscape_dtypes", RECORDS)["sidecar"]
+    rows = [dict(zip(sidecar["columns"], row, strict=True)) for row in sidecar["rows"]]
+    assert sidecar["columns"] == ["dtype", *COLUMNS] and len({row["dtype"] for row in rows}) >= 4
+    for dtype, found in tried.items():
+        ranked = sorted(row["us"] for row in found["rows"] if row["us"])
+        failed = sorted(row["failure"] for row in found["rows"] if row["failure"])
+        *own, library = (row for row in rows if row["dtype"] == dtype)
+        assert [row["time p50 (µs)"] for row in own if row["rank"]] == ranked and library["TFLOP/s"] > 0
+        assert sorted(row["why it failed"] for row in own if not row["rank"]) == failed
+
+
 def test_the_words_name_winner_loser_and_failures():
     alt = charts.draw("landscape", RECORDS)["sidecar"]["alt"]
     for shape, tried in SEARCH["shapes"].items():

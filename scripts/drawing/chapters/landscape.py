@@ -12,7 +12,7 @@ COLUMNS += ["time p50 (µs)", "time p80 (µs)", "registers", "bytes spilled", "s
 COLUMNS += ["occupancy", "compiled in (s)", "why it failed"]
 WHOLE = Series("nothing spilled", "ours", "o", width=0)
 SPILLED = Series("registers spilled", "peer-3", "^", width=0, hollow=True)
-FIRST = Series("the winner of the first one", "memory", "s", width=0)
+FIRST = Series("the winner of the first", "memory", "s", width=0)
 
 
 class Panel(NamedTuple):
@@ -72,7 +72,7 @@ def landscape_dtypes(record: Record) -> Chart:
 
 def drawn(what: str, panels: list[Panel]) -> Chart:
     first = [panels[0].ranked[0][size] for size in SIZES]
-    items = [(series, series.label) for series in (WHOLE, SPILLED, FIRST)]
+    items = [(WHOLE, WHOLE.label), (SPILLED, SPILLED.label), (FIRST, f"{FIRST.label} {what}")]
     height, head = 132, 30
 
     def paint(variant: Variant) -> Canvas:
