@@ -1,0 +1,1 @@
+"""torch._subclasses: of it, fake tensors."""
