@@ -46,7 +46,7 @@ class Runs:
     def make(self, work: Work, gpu: str) -> dict[str, Any]:
         """What the record of a piece of work holds beside its head."""
         make = {"program": self.program, "lab": self.lab, "compiled": self.compiled, "layout": self.layout, "trace": self.trace}
-        make |= {"gallery": self.gallery, "mutants": self.mutants}
+        make |= {"gallery": self.gallery, "mutants": self.mutants, "finished": self.finished}
         own = variables(self.cpu, gpu) | ({"BLOCKWISE_TRITON": self.lent} if self.lent else {})
         if work.triton:
             own["PYTHONPATH"] = os.pathsep.join((self.lent, own["PYTHONPATH"]))
@@ -100,6 +100,11 @@ class Runs:
         """Run one lab, solved, and keep what each cell printed. A check that fails fails the lab."""
         found = kept_by(["labs.py", "--run", work.short], variables)
         return {"seconds": found["seconds"], "cells": found["kept"]}
+
+    def finished(self, work: Work, variables: dict[str, str], _: str) -> dict[str, Any]:
+        """How many tests of each part the capstone's finished version passes here. One that fails fails it."""
+        found = kept_by(["finished.py", work.short], variables)
+        return {"seconds": found["seconds"], **found["kept"]}
 
     def gallery(self, work: Work, variables: dict[str, str], _: str) -> dict[str, Any]:
         """What every tool that needs a GPU says of one broken kernel and of its mend."""

@@ -11,9 +11,9 @@ from scripts.provenance.follow import Code, CodeError, Place
 
 # What a piece of work takes where no record tells, in seconds on one core.
 GUESS = {"program": 8.0, "compiled": 4.0, "layout": 6.0, "trace": 6.0, "lab": 30.0, "gate": 30.0}
-GUESS |= {"gallery": 240.0, "mutants": 360.0, "measured": 120.0}
+GUESS |= {"gallery": 240.0, "mutants": 360.0, "measured": 120.0, "finished": 90.0}
 FOLDERS = {"compiled": "compiled", "layouts": "layout", "traces": "trace", "labs": "lab"}
-FOLDERS |= {"noticed": "gallery", "mutants": "mutants"}
+FOLDERS |= {"noticed": "gallery", "mutants": "mutants", "finished": "finished"}
 # The program that is timed with a second Triton, too, where the bake is lent one.
 TIMED = "versions/timed"
 
@@ -45,7 +45,7 @@ def everything(cpu: bool, several: bool = False, triton: str = "") -> list[Work]
         return [Work("program", name) for name, asked in needs.items() if asked == programs.SEVERAL]
     found = [Work("program", name) for name, asked in needs.items() if asked != programs.SEVERAL and not (cpu and asked)]
     found += [Work("compiled", name) for name in dict.fromkeys(specimen.function for specimen in SPECIMENS)]
-    found += [Work("lab", name) for name in labs.names()]
+    found += [Work("lab", name) for name in labs.names()] + [Work("finished", "capstone")]
     if cpu:
         found += [Work("layout", name) for name in VIEWED]
         return found + [Work("trace", name) for name in sources.recorded_runs()]
@@ -56,7 +56,7 @@ def everything(cpu: bool, several: bool = False, triton: str = "") -> list[Work]
 
 def measures(work: Work, code: Code) -> bool:
     """Whether it times or counts something, so that nothing else may run on its GPU."""
-    if work.kind == "lab":  # its checks give times beside PyTorch's
+    if work.kind in ("lab", "finished"):  # their checks give times beside PyTorch's
         return True
     if work.kind != "program":
         return False

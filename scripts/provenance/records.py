@@ -17,7 +17,7 @@ BAKED = ROOT / "docs" / "baked"
 SCHEMA = 1
 KINDS = (
     "program", "compiled", "layout", "trace", "lab", "matrix", "mutants", "runtime", "gate", "messages", "gallery", "lens",
-    "versions", "printed",
+    "versions", "printed", "finished",
 )  # fmt: skip
 # Of the others, a kind's name is its folder's.
 FOLDERS = {"program": "", "layout": "layouts", "trace": "traces", "lab": "labs", "gallery": "noticed", "versions": "by_version"}

@@ -28,6 +28,8 @@ TESTS = "tests/kernels"
 # What runs programs in a page: its own part, and what of Python's and PyTorch's it stands in for.
 RUNTIME = ("runtime/*.py", "runtime/standins/**/*.py")
 NOT_IN_THE_PAGE = ("build.py", "measure.py", "pack.py")
+# The capstone's parts, the tests of its archive, and what runs them.
+FINISHED = ("snippets/capstone/*.py", "scripts/pages/templates/capstone/**/*.py", "scripts/finished.py")
 # What runs around every test of a kernel without being imported by it.
 AROUND_TESTS = "tests/interpreter.py"
 
@@ -39,6 +41,9 @@ def entries(kind: str, name: str, code: Code | None = None) -> list[str]:
             return [f"snippets/{name}.py"]
         case "lab":
             return [f"docs/labs/{name}.py"]
+        case "finished":
+            root = (code or Code()).root
+            return [path.relative_to(root).as_posix() for pattern in FINISHED for path in sorted(root.glob(pattern))]
         case "compiled":
             launched = [specimen for specimen in SPECIMENS if specimen.function == name]
             if not launched:
