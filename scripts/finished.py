@@ -53,7 +53,8 @@ def main() -> int:
         print(said, file=sys.stderr)
         return 1
     if arguments.keep:
-        arguments.keep.write_text(json.dumps({"parts": parts}), encoding="utf-8")
+        sums = {outcome: sum(counts.get(outcome, 0) for counts in parts.values()) for outcome in ("passed", "skipped")}
+        arguments.keep.write_text(json.dumps({"figures": {"parts": parts, **sums}}), encoding="utf-8")
     return 0
 
 

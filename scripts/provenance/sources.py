@@ -28,8 +28,8 @@ TESTS = "tests/kernels"
 # What runs programs in a page: its own part, and what of Python's and PyTorch's it stands in for.
 RUNTIME = ("runtime/*.py", "runtime/standins/**/*.py")
 NOT_IN_THE_PAGE = ("build.py", "measure.py", "pack.py")
-# The capstone's parts, the tests of its archive, and what runs them.
-FINISHED = ("snippets/capstone/*.py", "scripts/pages/templates/capstone/**/*.py", "scripts/finished.py")
+# The capstone's parts and the tests of its archive.
+FINISHED = ("snippets/capstone/*.py", "scripts/pages/templates/capstone/**/*.py")
 # What runs around every test of a kernel without being imported by it.
 AROUND_TESTS = "tests/interpreter.py"
 
