@@ -177,6 +177,19 @@ def cuda_80_90(e: Evidence) -> Verdict:
     return Verdict(of_most(holds), spread(found) | shares(holds) | figures)
 
 
+def eighty_for_twenty(e: Evidence) -> Verdict:
+    """True where each operation that this site has in both languages takes at most a fifth of the lines in Triton, and reaches four
+    fifths of the speed in each of its cases; true if for some."""
+    shares_of_lines, speeds = [], []
+    for op, program in BESIDE:
+        lines = e.figures(program)["lines"]
+        shares_of_lines.append(lines["triton"] / lines["cuda"])
+        speeds.append(min(cell.ratio("triton", "cuda") for cell in e.cells(op, program, having=("triton", "cuda"))))
+    holds = [share <= 0.2 and speed >= 0.8 for share, speed in zip(shares_of_lines, speeds, strict=True)]
+    figures = {"fewest": min(shares_of_lines), "lines_median": statistics.median(shares_of_lines), "slowest": min(speeds)}
+    return Verdict(of_each(holds), figures | shares(holds))
+
+
 def attention_cells(e: Evidence) -> list[Cell]:
     asked = [("forward", "fwd"), ("backward", "bwd")]
     return [

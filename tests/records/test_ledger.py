@@ -242,6 +242,7 @@ OWN: dict[str, Callable[[Record], None]] = {
     "python_quotient": output(r"^kernel: .*", "kernel: [-2, -1, -1, 0, 0, 1]"),
     "loop_variable_lives": output(r"after it: \d+", "after it: 896"),
     "do_bench_median": output(r"nearer to the mean", "nearer to the median"),
+    "eighty_for_twenty": only("figures.lines", {"triton": 10, "cuda": 100}),
     "lines_50_and_500": only("figures.lines", {"triton": 60, "cuda": 600}),
     "older_choice": only("figures.shapes.*.rows", lambda rows: [row | {"us": 1.0} for row in rows]),
     "larger_moves_less": lambda record: only_counters(record),
