@@ -178,8 +178,8 @@ def cuda_80_90(e: Evidence) -> Verdict:
 
 
 def eighty_for_twenty(e: Evidence) -> Verdict:
-    """True where each operation that this site has in both languages takes at most a fifth of the lines in Triton, and reaches four
-    fifths of the speed in each of its cases; true if for some."""
+    """True where each operation that this site has in both languages takes at most a fifth of the lines in Triton, and reaches
+    four fifths of the speed in each of its cases; true if for some."""
     shares_of_lines, speeds = [], []
     for op, program in BESIDE:
         lines = e.figures(program)["lines"]
