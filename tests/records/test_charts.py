@@ -29,7 +29,7 @@ VARIANTS = ("wide", "narrow")
 PROPERTIES = {"ink", "muted", "rule", "paper", "panel", "memory", "chip", "ours", "limit"} | {f"peer-{n}" for n in (1, 2, 3, 4)}
 RECORDS = of_charts()
 # Drawn from the figures that a record keeps beside its times: their own tests change them.
-FROM_FIGURES = {"autograd_losses", "autotune_repeat", "block_model_order", "fold_digits", "landscape"}
+FROM_FIGURES = {"autograd_losses", "autotune_repeat", "block_model_order", "capstone_library", "fold_digits", "landscape"}
 FROM_FIGURES |= {"landscape_dtypes", "precision_errors", "precision_sums", "training_peaks", "training_step"}
 
 
