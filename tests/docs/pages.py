@@ -74,6 +74,12 @@ def addresses(root: Path = ROOT) -> list[str]:
     return [address_of(name_of(path, root)) for path in page_files(root)] + labs
 
 
+def navigation(root: Path = ROOT) -> list[str]:
+    """The address of every page of the navigation, in order, with the site at `/`. The first is Home."""
+    listed = (root / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2].partition("\n\n")[0]
+    return [f"/{address_of(f'docs/{name}')}" for name in re.findall(r": (\S+\.md)$", listed, re.MULTILINE)]
+
+
 def name_of(path: Path, root: Path = ROOT) -> str:
     return path.relative_to(root).as_posix()
 

@@ -155,6 +155,27 @@ def unchecked_chapters(site: Path, gpu: str) -> list[str]:
     return found
 
 
+def neighbor_problems(site: Path, order: list[str]) -> list[str]:
+    """Above each page stand its kind and its neighbors in the navigation, `order`; above the first, Home, nothing does."""
+    listed, found = page_documents(site), []
+    for address in sorted(set(listed) ^ set(order)):
+        found.append(f"{address}: is {'not in the navigation' if address in listed else 'in the navigation and not a page'}")
+    around = zip(["", *order[:-1]], order, [*order[1:], ""], strict=True)
+    for before, address, after in [each for each in around if each[1] in listed]:
+        bars = listed[address].soup.select("article .bw-bar")
+        if address == order[0]:
+            found += [f"{address}: has a bar of neighbors" for _ in bars]
+            continue
+        shown = [link for bar in bars for link in bar.select("nav a")]
+        links = [(link.get("rel"), urljoin(address, str(link.get("href"))), link.get_text()) for link in shown]
+        wanted = [([rel], to) for rel, to in (("prev", before), ("next", after)) if to]
+        if [link[:2] for link in links] != wanted or not all(link[2].strip() for link in links):
+            found.append(f"{address}: the links at its top are {links}, not {wanted}")
+        if not any(bar.span and re.match(r"\w", bar.span.get_text()) for bar in bars):
+            found.append(f"{address}: does not say what kind of page it is")
+    return found
+
+
 def twin_problems(site: Path, site_url: str) -> list[str]:
     """llms.txt lists each page by its Markdown twin, which stands beside it and says the same."""
     index = site / "llms.txt"

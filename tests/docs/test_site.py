@@ -35,6 +35,13 @@ def test_every_link_leads_somewhere(site):
     assert site_rules.dead_links(site.site, SITE_URL) == []
 
 
+@pytest.mark.parametrize("build", ["site", "zensical_site"])
+def test_every_page_links_the_ones_before_and_after_it(build, request):
+    folder = request.getfixturevalue(build).site
+    assert site_rules.neighbor_problems(folder, pages.navigation()) == []
+    assert site_rules.Document(folder / "404.html", folder).soup.select(".bw-bar") == []
+
+
 def test_no_path_of_this_machine_is_published(site):
     assert site_rules.machine_paths(site.site, [str(ROOT), sys.prefix, str(Path.home()), tempfile.gettempdir() + "/"]) == []
 
@@ -157,6 +164,7 @@ def primary_gpu() -> str:
 
 
 PAGE = """<html><body><main><article>
+<div class="bw-bar"><span>Lesson</span><nav><a rel="prev" href="../../">Home</a></nav></div>
 <h1>Sums</h1><h2 id="how">How</h2><a href="../../">home</a> <a href="#how">how</a> <img src="../../a.png" srcset="../../a.png 2x">
 <p class="checked">Checked on an NVIDIA H200 with Triton 3.6.0 and torch 2.11.0.</p>
 <div class="language-python highlight" data-program="sums/sum"><pre><code>x</code></pre></div>
@@ -184,6 +192,7 @@ FILES = {
 }
 CHECKS = {
     "links": lambda site: site_rules.dead_links(site, SITE_URL),
+    "neighbors": lambda site: site_rules.neighbor_problems(site, ["/", "/course/sums/"]),
     "paths": lambda site: site_rules.machine_paths(site, ["/checkout/blockwise"]),
     "checked": lambda site: site_rules.unchecked_chapters(site, "NVIDIA H200"),
     "twins": lambda site: site_rules.twin_problems(site, SITE_URL),
@@ -202,6 +211,12 @@ DEFECTS = {
     "a link past the site's folder": ("links", "index.html", 'href="course/', 'href="/course/'),
     "a dead font": ("links", "assets/a.css", "a.woff2", "b.woff2"),
     "a dead import": ("links", "assets/a.js", "./b.js", "./c.js"),
+    "no page before": ("neighbors", SUMS, '<a rel="prev" href="../../">Home</a>', ""),
+    "another page before": ("neighbors", SUMS, 'rel="prev" href="../../"', 'rel="prev" href="../"'),
+    "a page after the last": ("neighbors", SUMS, "Home</a></nav>", 'Home</a><a rel="next" href="../../">Home</a></nav>'),
+    "a neighbor without a title": ("neighbors", SUMS, ">Home</a></nav>", "></a></nav>"),
+    "no kind of page": ("neighbors", SUMS, "<span>Lesson</span>", "<span> · 5 min</span>"),
+    "neighbors above Home": ("neighbors", "index.html", "<h1>Home", '<div class="bw-bar"></div><h1>Home'),
     "the checkout's path": ("paths", "sum.json", "{}", "/checkout/blockwise/kernels/add.py"),
     "somebody's home": ("paths", "sum.csv", "1", '"/home/ann/kernels.py"'),
     "no Triton": ("checked", SUMS, "Triton 3.6.0 and", "and"),
