@@ -136,12 +136,10 @@ def ranks(values):
     return [ordered.index(place) for place in range(len(values))]
 
 
-# --8<-- [start:agreement]
 def agreement(one, other):
     """1 where two dtypes order what both can run alike, 0 where the orders have nothing in common (Spearman)."""
     both = [(row["us"], there["us"]) for row, there in zip(one, other, strict=True) if row["us"] and there["us"]]
     return statistics.correlation(*map(ranks, zip(*both, strict=True)))
-# --8<-- [end:agreement]
 
 
 def spelled(row):
