@@ -25,12 +25,12 @@ FOLDERS = {
     "hardware-survey": ["survey"],
     "cuda-kernels": ["cuda_build", "add", "reduce", "matmul_naive", "matmul_tiled"],
     "triton-kernels": ["tuning", "softmax", "layer_norm", "rms_norm", "dropout"],
-    "": ["plots"],
+    "": ["plots", "counted"],
 }
 FIRST, LAST = re.compile(r"^( *)(#|//) \[write\] (.+)$"), re.compile(r"^ *(?:#|//) \[/write\]$")
-MARKER = re.compile(r"^ *(?:#|//) --8<-- \[(?:start|end):[\w-]+\]\n", re.MULTILINE)
+# What the site alone reads: the bounds of what its pages show, and what its profiler is to watch.
+MARKER = re.compile(r"^(?: *(?:#|//) --8<-- \[(?:start|end):[\w-]+\]|# counters(?:-also)?: .*)\n", re.MULTILINE)
 SIBLING = re.compile(r"^from snippets\.capstone\.(\w+) import", re.MULTILINE)
-BESIDE = 'sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "triton-kernels"))\n\n'
 # Where the site teaches what a part asks for.
 TAUGHT = {
     "survey": ["course/hardware", "deeper/hardware-sheet"],
@@ -52,8 +52,10 @@ def part(name: str, folder: str) -> str:
     """A program as a file of the tree, where its siblings are files beside it."""
     text = MARKER.sub("", (PARTS / f"{name}.py").read_text(encoding="utf-8"))
     first = None if folder else SIBLING.search(text)
-    if first:  # a file at the top imports from a folder
-        text = text[: first.start()] + BESIDE + text[first.start() :]
+    if first:  # a file at the top imports from folders
+        wanted = [beside for beside, names in FOLDERS.items() if beside and set(names) & set(SIBLING.findall(text))]
+        paths = "".join(f'sys.path.insert(0, str(Path(__file__).resolve().parent / "{beside}"))\n' for beside in wanted)
+        text = f"{text[: first.start()]}from pathlib import Path\n\n{paths}\n{text[first.start() :]}"
     return SIBLING.sub(r"from \1 import", text)
 
 
@@ -135,7 +137,8 @@ def write(docs: Path, figures: dict[str, Any]) -> None:
     shown = docs / "generated" / "capstone"
     shown.mkdir(parents=True, exist_ok=True)
     (shown / "words.md").write_text(words(), encoding="utf-8")
-    (shown / "kernel_log.md").write_text(log(figures).split("\n\n", 1)[1].replace("\n## ", "\n### "), encoding="utf-8")
+    below = log(figures).split("\n\n", 2)[2]  # the page has a title of its own, and says itself what the log is
+    (shown / "kernel_log.md").write_text(below.replace("\n## ", "\n### "), encoding="utf-8")
 
 
 # The filled log
@@ -144,6 +147,7 @@ def write(docs: Path, figures: dict[str, Any]) -> None:
 def log(figures: dict[str, Any]) -> str:
     """KERNEL_LOG.md, filled with what a GPU counted: of these very parts where they were watched, else of the site's ladders."""
     counted, own = figures["counted"], "capstone_counted" in figures["counted"]
+    rows, squares = "16384 × 4096 in bfloat16", "2048 × 2048 times 2048 × 2048 in float32"
     softmax = ("softmax_ladder_one_row", "unfused", "row")
     product: tuple[str, ...] = ("matmul_ladder_naive", "naive", "matmul_ladder_tiles", "tiles_16")
     if own:
@@ -151,7 +155,8 @@ def log(figures: dict[str, Any]) -> str:
     steps = [
         step(
             "Softmax: from separate calls to one kernel",
-            "the separate calls read the matrix again and again, and one kernel reads it once.",
+            "what is read from memory falls to about a fifth: five kernels read a matrix each, and the fused one reads one.",
+            rows,
             *sides(counted, *softmax),
             "each call of PyTorch's brings its input from memory and takes its output back there, and between two of them nothing"
             " stays on the chip. One kernel holds a row in registers from its load to its store. The time falls by more than the"
@@ -160,15 +165,18 @@ def log(figures: dict[str, Any]) -> str:
         step(
             "Product: from one element a thread to tiles" if own else "Product: from one element a program to tiles of 16",
             "the L2 cache passes far fewer bytes, because each number of a tile is used by a whole row or column of it.",
+            squares + (", the product's kernel alone, without the one before it that fills the output with NaN" if own else ""),
             *sides(counted, *product),
             "memory was never the matter, for both factors fit into the L2 cache. Before, each multiplication had two loads to"
             " wait for, from the caches. Now a tile's numbers are loaded once, into shared memory, and used many times from there"
             " and from registers. Those registers leave room for fewer warps, and fewer are enough.",
-            alone="of the second kernel" if own else "",
+            alone=own,
         ),
         step(
             "Product: from tiles of 16 to larger ones",
-            "larger tiles use each number more often, and take more registers, so fewer warps fit.",
+            "the L2 cache passes fewer bytes, because larger tiles use each number more often. A thread takes more registers, and"
+            " occupancy falls, because fewer warps fit.",
+            squares,
             *sides(counted, "matmul_ladder_tiles", "tiles_16", "matmul_ladder_tiles", "tiles"),
             "the cache passes fewer bytes again. Occupancy falls, and the kernel is faster all the same: a warp that has more"
             " arithmetic for each number that it loads needs fewer others beside it to hide the waiting.",
@@ -178,7 +186,8 @@ def log(figures: dict[str, Any]) -> str:
     device = f"Device: {made['gpu']}, driver {made['driver']}, Triton {made['triton']}, torch {made['torch']}"
     ladders = ["matmul_ladder/tiles"] if own else ["softmax_ladder/one_row", "matmul_ladder/naive", "matmul_ladder/tiles"]
     watched = f"{'these parts and ' if own else ''}the site's {', '.join(ladders)}"
-    return "\n".join(["# Kernel log", "", f"{device}. Nsight Compute watched {watched}.", *steps])
+    example = "This log is an example: its three expectations were written after the counts. Those of your own log come first."
+    return "\n".join(["# Kernel log", "", example, "", f"{device}. Nsight Compute watched {watched}.", *steps])
 
 
 def sides(counted: dict[str, Any], name: str, before: str, *after: str) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -187,24 +196,29 @@ def sides(counted: dict[str, Any], name: str, before: str, *after: str) -> tuple
     return counted[name][before], counted[other][part_after]
 
 
-def step(title: str, expected: str, before: dict[str, Any], after: dict[str, Any], because: str, alone: str = "") -> str:
-    """One section. With `alone`, the counters of a single kernel are those of each side's last one, and say so."""
+def step(
+    title: str, expected: str, sizes: str, before: dict[str, Any], after: dict[str, Any], because: str, alone: bool = False
+) -> str:
+    """One section. With `alone`, all counters are those of each side's last kernel."""
+    if alone:
+        before, after = ({**side["each"][-1], "each": side["each"][-1:], "kernels": 1} for side in (before, after))
     rows: list[Row] = [
         ("time", *(formats.us(side["ms"] * 1e3) for side in (before, after))),
         ("read from memory", *(megabytes(side["dram_read_bytes"]) for side in (before, after))),
         ("written to memory", *(megabytes(side["dram_write_bytes"]) for side in (before, after))),
-        ("kernels", str(before["kernels"]), str(after["kernels"])),
+        *([] if alone else [("kernels", str(before["kernels"]), str(after["kernels"]))]),
     ]
-    whole = [side["each"][-1] if side["kernels"] == 1 or alone else {} for side in (before, after)]
+    whole = [side["each"][-1] if side["kernels"] == 1 else {} for side in (before, after)]
     for key, label, told in (
         ("l2_bytes", "through the L2 cache", megabytes),
         ("registers", "registers of a thread", str),
         ("occupancy_percent", "occupancy", lambda value: formats.percent(value / 100)),
     ):
         if all(key in side for side in whole):
-            rows.append((f"{label}, {alone}" if alone else label, told(whole[0][key]), told(whole[1][key])))
+            rows.append((label, told(whole[0][key]), told(whole[1][key])))
     table = "\n".join(f"| {name} | {one} | {other} |" for name, one, other in rows)
-    return f"\n## {title}\n\nExpected: {expected}\n\n| counter | before | after |\n|---|---|---|\n{table}\n\nBecause: {because}\n"
+    head = f"\n## {title}\n\nCounted: {sizes}.\n\nExpected: {expected}"
+    return f"{head}\n\n| counter | before | after |\n|---|---|---|\n{table}\n\nBecause: {because}\n"
 
 
 def megabytes(count: float) -> str:

@@ -1,4 +1,7 @@
-"""The capstone's two products and its softmax, for the hardware's counters to watch: what the filled log is made of."""
+"""The capstone's two products and its softmax, for the hardware's counters to watch: what the filled log is made of.
+
+With a name it runs one alone: naive, tiled, unfused or fused. It tells the profiler when to begin, after a first call.
+"""
 # needs: cuda
 # counters: naive tiled unfused fused
 # counters-also: everything

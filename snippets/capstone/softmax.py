@@ -35,7 +35,7 @@ def capstone_softmax_backward_kernel(dy_ptr, y_ptr, dx_ptr, n_columns, BLOCK: tl
     row = tl.program_id(0).to(tl.int64)
     columns = tl.arange(0, BLOCK)  # [BLOCK]
     mask = columns < n_columns
-    # [write] load dy and y, and store y * (dy - the row's sum of dy * y)
+    # [write] load dy and y in float32, and store y * (dy - the row's sum of dy * y)
     dy = tl.load(dy_ptr + row * n_columns + columns, mask=mask, other=0.0).to(tl.float32)
     y = tl.load(y_ptr + row * n_columns + columns, mask=mask, other=0.0).to(tl.float32)
     tl.store(dx_ptr + row * n_columns + columns, y * (dy - tl.sum(dy * y, axis=0)), mask=mask)
@@ -53,7 +53,7 @@ class Softmax(torch.autograd.Function):
     def forward(ctx, x):
         rows = x.contiguous().view(-1, x.shape[-1])
         y = torch.empty_like(rows)
-        # [write] call tuned_softmax, one program a row, BLOCK the next power of two; then keep y for the way back
+        # [write] call tuned_softmax with rows and y, one program a row, BLOCK the next power of two; then keep y for the way back
         tuned_softmax[(len(rows),)](rows, y, rows.shape[1], BLOCK=triton.next_power_of_2(rows.shape[1]))
         ctx.save_for_backward(y)
         # [/write]

@@ -53,8 +53,8 @@ def reached(device, elements=2**28, side=8192):
 
 # --8<-- [start:follows]
 def ridge(bytes_a_second, flops_a_second):
-    """From how many operations a byte on arithmetic, and not memory, is what a kernel waits for."""
-    # [write] the quotient of both rates
+    """Operations a byte above which a kernel waits for arithmetic, not memory."""
+    # [write] operations a second divided by bytes a second
     return flops_a_second / bytes_a_second
     # [/write]
 

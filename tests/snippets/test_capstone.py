@@ -179,6 +179,7 @@ SUBTLE = {
     "neighbors that share a number": (DROPOUT, "tl.join(tl.join(a, b), tl.join(c, d))", ALIKE, *APART),
     "a softmax of a row's beginning": (SOFTMAX, POWER.format("rows"), "BLOCK=1024", "test_5_softmax.py", "-shape4] _"),
     "a gradient of a row's beginning": (SOFTMAX, POWER.format("y"), "BLOCK=1024", "test_5_softmax.py", "pytorch_s[3000] _"),
+    "a softmax of x": (SOFTMAX, "](rows, y, rows", "](x, y, rows", "test_5_softmax.py", "_a_row_need_not_lie_together _"),
     "a filler that is only low": (SOFTMAX, '-float("inf")', "-1e4", "test_5_softmax.py", "an_empty_lane_is_no_maximum _"),
     "softmax's gradient of what lies behind dy": (
         *(SOFTMAX, f"dy = tl.load({DY_ROW}, mask=mask, other=0.0)", f"dy = tl.load({DY_ROW})"),
@@ -242,11 +243,32 @@ def test_a_kernel_of_the_small_library_has_at_most_a_hundred_lines(finished_text
     assert len(finished_text[f"triton-kernels/{name}.py"].splitlines()) <= 100
 
 
-@pytest.mark.parametrize("file, status", [(SURVEY, 2), ("plots.py", 2), (ADD, 0), (LAYER, 0)])
+@pytest.mark.parametrize("file, status", [(SURVEY, 2), ("plots.py", 2), ("counted.py", 2), (ADD, 0), (LAYER, 0)])
 def test_a_file_runs_alone(tmp_path, file, status):
     done = python(unpacked("finished", tmp_path), file)
     assert done.returncode == status, done.stderr[-1000:]
     assert ("True" if status == 0 else "needs: cuda") in done.stdout
+
+
+@pytest.mark.parametrize("file", ["plots.py", "counted.py"])
+def test_a_file_at_the_top_finds_what_it_imports(tmp_path, finished_text, file):
+    """The beginning of the file, up to its last import, as it would go on with a GPU."""
+    folder, text = unpacked("finished", tmp_path), finished_text[file]
+    *_, last = re.finditer(r"^from \w+ import .+\n", text, re.MULTILINE)
+    begins = f"import os\n\nos.environ['TRITON_INTERPRET'] = '1'\n{text[: last.end()].replace('sys.exit(2)', 'pass')}"
+    (folder / file).write_text(begins, encoding="utf-8")
+    done = python(folder, file)
+    assert done.returncode == 0 and "softmax" in begins, done.stderr[-1000:]
+
+
+def test_the_log_names_the_sizes_that_are_counted(finished_text):
+    """The log and its template say in words what counted.py makes."""
+    sizes = {"2048 × 2048 times 2048 × 2048 in float32": "a, b = torch.randn(2, 2048, 2048, device"}
+    sizes |= {"16384 × 4096 in bfloat16": 'x = torch.randn(16384, 4096, device="cuda").bfloat16()'}
+    template = capstone.tree(False, {})["KERNEL_LOG.md"]
+    for words, made in sizes.items():
+        assert made in finished_text["counted.py"] and f"Counted: {words}" in template
+        assert f"Counted: {words}" in finished_text["KERNEL_LOG.md"]
 
 
 def test_the_same_files_make_the_same_bytes(tmp_path, finished_text):

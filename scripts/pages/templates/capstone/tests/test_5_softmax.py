@@ -13,6 +13,12 @@ def test_allclose(device, shape, dtype, tolerance):
     torch.testing.assert_close(softmax(x), torch.softmax(x, dim=-1), rtol=tolerance, atol=tolerance)
 
 
+def test_a_row_need_not_lie_together(device):
+    """The columns of a matrix that is read as if it were turned: numbers of a row lie apart."""
+    x = torch.randn(300, 4, device=device).t()
+    torch.testing.assert_close(softmax(x), torch.softmax(x, dim=-1), rtol=1e-6, atol=1e-6)
+
+
 def test_large_numbers_do_not_overflow(device):
     x = torch.tensor([[1000.0, 1001.0, 1002.0]], device=device)
     torch.testing.assert_close(softmax(x), torch.softmax(x, dim=-1))

@@ -10,12 +10,14 @@ STEPS = {title.strip(): body for title, body in re.findall(r"^## (.+)\n((?:(?!##
 
 
 def test_there_are_three_steps_or_more():
-    assert len(STEPS) >= 3, "KERNEL_LOG.md: expected a heading of the form '## What changed' for each of three steps"
+    enough = len(STEPS) >= 3
+    assert enough, "KERNEL_LOG.md: expected a heading of the form '## What changed' for each of three steps"
 
 
 def test_the_device_is_named():
     said = "KERNEL_LOG.md: write after Device, in the same line, which GPU counted, and with which versions"
-    assert re.search(r"^[-*_# ]*Device[*_]*:[*_ \t]*\w", TEXT, re.MULTILINE), said
+    named = bool(re.search(r"^[-*_# ]*Device[*_]*:[*_ \t]*\w", TEXT, re.MULTILINE))
+    assert named, said
 
 
 def sentence(word, text):
@@ -33,7 +35,8 @@ def number(cell):
 def test_a_step_is_filled_in(title):
     lacks = [word for word in ("Expected", "Because") if not sentence(word, STEPS[title])]
     asked = f"write a sentence after {' and after '.join(lacks)}, in the same line or below, of more than 20 letters"
-    assert not lacks, f"KERNEL_LOG.md, {title}: {asked}"
+    has_both = not lacks
+    assert has_both, f"KERNEL_LOG.md, {title}: {asked}"
     rows = re.findall(r"^[ \t]*\|([^|\n]+)\|([^|\n]*)\|([^|\n]*)\|[ \t]*$", STEPS[title], re.MULTILINE)[1:]
-    counted = [name for name, before, after in rows if number(before) and number(after)]
-    assert len(counted) >= 3, f"KERNEL_LOG.md, {title}: fill in three counters or more, before and after, with a number each"
+    enough = sum(bool(number(before) and number(after)) for _, before, after in rows) >= 3
+    assert enough, f"KERNEL_LOG.md, {title}: fill in three counters or more, before and after, with a number each"
