@@ -9,7 +9,7 @@ from scripts import finished, prepare
 from scripts.pages import capstone
 
 TESTS = {
-    "tests/test_1_survey.py": "import pytest\ndef test_a(): pass\ndef test_b(): pytest.skip('needs: a CUDA GPU')\n",
+    "tests/test_1_survey.py": "from pytest import skip\ndef test_a(): pass\ndef test_b(): skip('needs: a CUDA GPU')\n",
     "tests/test_2_add.py": "def test_c(): pass\n",
 }
 
