@@ -24,6 +24,8 @@ ALSO = {
     "lts__t_bytes.sum": "l2_bytes",
     "lts__t_sector_hit_rate.pct": "l2_hit_percent",
     "l1tex__t_sector_hit_rate.pct": "l1_hit_percent",
+    "l1tex__data_pipe_lsu_wavefronts_mem_shared_op_ld.sum": "shared_load_turns",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": "shared_load_conflicts",
     "sm__warps_active.avg.pct_of_peak_sustained_active": "occupancy_percent",
     "smsp__issue_active.avg.pct_of_peak_sustained_active": "issue_percent",
     # Two names of the tensor cores' share of time; the larger counts.

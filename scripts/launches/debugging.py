@@ -14,6 +14,18 @@ SPECIMENS = [
     called(f"{IN}/solution.py:spread_mended_kernel", **X_AND_OUT, n_columns=3, BLOCK=4),
     # What is printed lies on the stack first.
     replace(called(f"{IN}/prints.py:print_half_kernel", x_ptr="*fp32", y_ptr="*fp32", n_elements=6, BLOCK=4), spills=88),
+    *(
+        replace(
+            called(
+                f"{IN}/print_cost.py:halve_and_print_kernel",
+                x_ptr="*fp32", y_ptr="*fp32", n_elements=2**20, asked=5, PRINT=PRINT, BLOCK=1024,
+            ),
+            label=PRINT,
+            spills=spills,
+            shared=shared,
+        )
+        for PRINT, spills, shared in (("never", 0, 0), ("one", 192, 2048), ("all", 192, 2048))
+    ),
     called(f"{IN}/assertions.py:root_kernel", x_ptr="*fp32", y_ptr="*fp32", BLOCK=4),
     *(
         replace(
