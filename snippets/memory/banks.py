@@ -35,7 +35,7 @@ def transposed(x, exchanged):
 
 # --8<-- [start:turns]
 def turns(exchanged, column=5):
-    """How often shared memory is asked until a warp has read a column: the most words that lie in one bank."""
+    """The turns that a column takes: as many as it has numbers in one bank."""
     places = [32 * row + (column ^ (row % exchanged)) for row in range(32)]
     banks = [place % 32 for place in places]
     return max(banks.count(bank) for bank in banks)
