@@ -298,7 +298,7 @@ def cell_text(cell: Any) -> str:
 
 
 def write_checked() -> None:
-    """The line at a chapter's end that says with what it was checked; of pages about several GPUs it is another one."""
+    """The line at a chapter's end that says with what it was checked; of pages about several GPUs it is a different one."""
     newest: dict[str, dict[str, Any]] = {}
     for machine in machines():
         ran = [record["environment"] for record in records_of(machine) if record["kind"] == "program"]
@@ -314,8 +314,7 @@ def write_checked() -> None:
         if gpu := newest.get(machine):
             versions = f"Triton {gpu['triton']}, torch {gpu['torch']} and Python {gpu['python']}"
             ran_on = f"{count} {gpu['gpu']} with {versions} ({gpu['measured_at'][:10]})"
-            but = "those that the interpreter runs anywhere, and those of which it says that they wait"
-            line = f"The programs of this page ran on {ran_on}, but for {but}."
+            line = f"The programs of this page that need a GPU ran on {ran_on}, except where it says that a run is to come."
         write_text(DOCS / "generated" / f"{name}.html", f'<p class="checked">{line}{of_cpu}</p>\n')
 
 

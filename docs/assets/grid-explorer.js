@@ -112,7 +112,7 @@ function figures({ axes, programs, missed, useless, masked }) {
   return facts([
     ["Programs", number(programs)],
     [axes.length === 1 ? "Elements covered" : "Rows and columns covered", covers.join("; ")],
-    [name("Elements in the tail"), tail.join("; ")],
+    [name("Elements of the last, partial tile"), tail.join("; ")],
     ["Masked off at the edge", number(masked)],
     ["Elements missed", number(missed)],
     ["Programs with nothing to do", number(useless)],

@@ -142,7 +142,7 @@ def rotary_embedding_tile(half: int, n_q_heads: int, n_k_heads: int, n_tokens: i
 
 
 def rotary_embedding_block(q_pairs: int, k_pairs: int, vector: int, n_tokens: int) -> tuple[int, int]:
-    """The pairs and the tokens of a program, where `half` is no power of two: the block that leaves the fewest lanes idle."""
+    """The pairs and the tokens of a program, where `half` is not a power of two: the block that leaves the fewest lanes idle."""
     most = 128 if vector == 1 else 64 * vector
     sizes = [size for size in (most, most // 2, most // 4, most // 8) if size >= 16]
     idle = [-q_pairs % size + -k_pairs % size for size in sizes]

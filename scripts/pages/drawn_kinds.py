@@ -68,7 +68,7 @@ KINDS = [
     Kind(("attention",), "fwd", "heads of 256, fewer than 512 tokens", lambda case: wide(case) and sides(case)[3] < 512),
     Kind(("attention",), "bwd", "heads of 256", wide),
     Kind(("attention",), "bwd", f"fewer blocks of {KEYS} keys, in all heads, than {MULTIPROCESSORS}", few_keys),
-    Kind(("rope",), "fwd", "half a head is no power of two", odd_head),
+    Kind(("rope",), "fwd", "half a head is not a power of two", odd_head),
     Kind(("softmax",), "bwd", "rows of at most 512 numbers", lambda case: sides(case)[1] <= 512),
     Kind(("swiglu", "geglu"), "bwd", "less than 16 MB are moved", lambda case: case.bytes < 16e6),
 ]

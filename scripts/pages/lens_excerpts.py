@@ -60,8 +60,8 @@ COUNTED = {
     "tensor-core instructions": r"\bwgmma\.mma_async",
 }
 TOLD = {
-    "registers a thread": "registers",
-    "bytes spilled a thread": "spill_bytes",
+    "registers per thread": "registers",
+    "bytes spilled per thread": "spill_bytes",
     "bytes of shared memory": "shared",
     "programs at once": "programs",
     "what limits that": "limit",

@@ -3,9 +3,9 @@
 import torch
 import triton
 import triton.language as tl
-# --8<-- [end:imports]
 
 from kernels.tools.compile_only import compile_only
+# --8<-- [end:imports]
 
 
 # --8<-- [start:kernel]
@@ -24,7 +24,7 @@ def halve_and_print_kernel(x_ptr, y_ptr, n_elements, asked, PRINT: tl.constexpr,
 
 if __name__ == "__main__":
     if not torch.cuda.is_available():
-        print("No CUDA device found: the kernel is compiled and not run.")
+        print("No CUDA device found: the kernel is compiled and not run, not even by the interpreter.")
     # --8<-- [start:compile]
     x = torch.empty(2**20, device="cuda" if torch.cuda.is_available() else "cpu")
     for PRINT in ("never", "one", "all"):

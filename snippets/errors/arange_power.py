@@ -1,4 +1,4 @@
-"""A block whose length is no power of two."""
+"""A block whose length is not a power of two."""
 import os
 
 import torch

@@ -1,4 +1,4 @@
-"""A number of warps that is no power of two."""
+"""A number of warps that is not a power of two."""
 import os
 
 import torch

@@ -1,4 +1,4 @@
-"""A tile of 128 by 192, which is no power of two: two sums side by side, so that the tiles of a product fill the GPU."""
+"""A tile of 128 by 192, which is not a power of two: two sums side by side, so that the tiles of a product fill the GPU."""
 import os
 
 # --8<-- [start:torch]

@@ -14,7 +14,7 @@ import triton.language as tl
 # --8<-- [start:half_masked]
 @triton.jit
 def half_masked_kernel(a_ptr, b_ptr, c_ptr, K, MASK_B: tl.constexpr, SIDE: tl.constexpr):
-    # One tile, one step along K, which is longer than K.
+    # One tile, and one step of SIDE along K. The step is longer than K is.
     lines, inner = tl.arange(0, SIDE), tl.arange(0, SIDE)
     a = tl.load(a_ptr + lines[:, None] * K + inner[None, :], mask=(inner < K)[None, :], other=0.0)
     b_ptrs = b_ptr + inner[:, None] * SIDE + lines[None, :]

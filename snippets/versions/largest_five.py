@@ -1,4 +1,4 @@
-"""tl.topk with a k that is no power of two."""
+"""tl.topk with a k that is not a power of two."""
 import os
 
 os.environ.pop("TRITON_INTERPRET", None)  # before triton is imported

@@ -185,7 +185,7 @@ def test_one_dimension_agrees_with_ownership_counted_in_numpy(asked):
         covered = n - counts["Elements missed"]
         assert answer["figures"]["Elements covered"] == (f"0 to {covered - 1:,}" if covered else "nothing")
         tail = covered % block
-        assert answer["figures"]["Elements in the tail"] == (str(tail) if tail else "none")
+        assert answer["figures"]["Elements of the last, partial tile"] == (str(tail) if tail else "none")
         assert agrees_with_its_words(answer, counts), (n, block, formula, answer["words"])
         if programs and tail:
             assert f"its mask is true in {tail} lane" in answer["words"] and f"false in {block - tail}." in answer["words"]

@@ -7,8 +7,8 @@ import { compared, parse } from "./texts.js";
 
 const STAGES = { ttir: "TTIR", ttgir: "TTGIR", ptx: "PTX", sass: "SASS", amdgcn: "AMD assembly", passes: "Passes", layouts: "Layouts" };
 const FIGURES = [
-  ["registers", "registers a thread"],
-  ["spill_bytes", "bytes spilled a thread"],
+  ["registers", "registers per thread"],
+  ["spill_bytes", "bytes spilled per thread"],
   ["shared", "bytes of shared memory"],
   ["warps", "warps a program"],
   ["num_stages", "stages"],

@@ -8,7 +8,7 @@ from scripts.drawing.style import COLORS, Canvas, Variant, on_canvas, text_width
 
 PEER = "eager"
 STEPS = {
-    "naive": "1. one element a program",
+    "naive": "1. one element per program",
     "tiles": "2. tiles",
     "cores": "3. tensor cores",
     "grouped": "4. grouped order",

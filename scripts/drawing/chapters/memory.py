@@ -229,7 +229,7 @@ def trips(blocks: Record, tiles: Record) -> Chart:
         for x, row, count in zip(xs, rows, counted, strict=True)
     ]
     columns = ["operation", "block or tile", "read (bytes)", "written (bytes)", "moved (GB)", *TIMES, "time (ms)"]
-    return Chart(title, alt, [*columns, "registers a thread"], table, paint)
+    return Chart(title, alt, [*columns, "registers per thread"], table, paint)
 
 
 def panel(canvas: Canvas, box: Box, series: str, xs: Sequence[int], ys: Sequence[float], variant: Variant) -> Axes:

@@ -9,9 +9,9 @@ from scripts.drawing.style import COLORS, Canvas, Variant, on_canvas, text_width
 LIMIT = "device copy (the limit drawn)"
 # Of each program: the step's name, and what is drawn of it, in order. The step's own kernels are drawn in our color.
 STEPS: dict[str, tuple[str, dict[str, str]]] = {
-    "one_row": ("One row a program", {"unfused": "five kernels", "eager": "torch.softmax", "row": "one row"}),
+    "one_row": ("One row per program", {"unfused": "five kernels", "eager": "torch.softmax", "row": "one row"}),
     "several_rows": (
-        "Several rows a program",
+        "Several rows per program",
         {"eager": "torch.softmax", "rows_1": "1 row", "rows_4": "4 rows", "rows_16": "16 rows", "rows_32": "32 rows"},
     ),
     "persistent": (

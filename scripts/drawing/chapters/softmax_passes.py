@@ -48,7 +48,7 @@ def softmax_passes(record: Record) -> Chart:
         f"Unfused, {len(five)} kernels: "
         + "; ".join(f"{trip.does[0]} reads {moved(trip.read)} and writes {moved(trip.written)}" for trip in five)
         + f"; together {said[0]}. Fused, one kernel does all of it on the chip: it reads {moved(fused.read)} and writes "
-        f"{moved(fused.written)}; {said[1]}. The matrix has {moved(matrix)}."
+        f"{moved(fused.written)}; {said[1]}. The matrix takes up {moved(matrix)}."
     )
     table: list[list[Any]] = [
         [name, ", ".join(trip.does), trip.source, trip.read, trip.target, trip.written]
@@ -56,8 +56,8 @@ def softmax_passes(record: Record) -> Chart:
         for trip in trips
     ]
     title = (
-        "What softmax carries between memory and chip, in five kernels and in one. An arrow is as wide as the bytes that the "
-        "hardware counted; filled ones are read, hollow ones are written."
+        "What softmax carries between memory and chip, in five kernels and in one. The width of an arrow shows how many bytes "
+        "the hardware counted: filled arrows are reads, hollow ones are writes."
     )
     columns = ["softmax", "kernel", "reads", "read (bytes)", "writes", "written (bytes)"]
     return Chart(title, alt, columns, table, partial(paint, five, fused, said, matrix))

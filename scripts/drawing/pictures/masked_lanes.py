@@ -69,8 +69,8 @@ def paint(loads: dict[str, Load], bits: list[bool], size: int, largest: str, var
         ("no mask", "tl.load(x_ptr + offsets)", "no mask: it reads on, silently"),
         ("memory", "x in memory", "and what lies behind it"),
         ("mask", "mask = offsets < n", "false: this lane stays away"),
-        ("mask and other", "mask=mask, other=-inf", f"tl.max makes {largest} of it"),
-        ("mask alone", "mask=mask", "no other: nobody knows"),
+        ("mask and other", "mask=mask, other=-inf", f"tl.max returns {largest}"),
+        ("mask alone", "mask=mask", "no other=: undefined"),
     ):
         color = "memory" if name == "memory" else "ink"
         if variant.wide:

@@ -51,7 +51,7 @@ def weighted_sum(trace: Record) -> Picture:
     results = [values(events(trace, (place,), "store", "out")[0]) for place in range(len(queries))]
     caption = (
         f"Two queries meet {trace['arguments']['length']} keys, block by block, as two programs of a recorded run met them. The "
-        "numbers on top are the scores of a block, a frame marks a new maximum m. The first bar is the sum s of exponentials, "
+        "numbers on top are the scores of a block; a frame marks a new maximum m. The first bar is the sum s of exponentials, "
         "the other two are the weighted sum of values, total, which here has two numbers. In each bar the lower part is what "
         "was there before, times one factor for all three; the upper part is what the block adds."
     )
