@@ -320,7 +320,7 @@ function nearness(word, name, unfinished) {
 
 function weigh(address, heading) {
   const kind = Object.keys(KINDS).filter((start) => address.startsWith(start)).sort((a, b) => b.length - a.length)[0];
-  return (KINDS[kind] ?? (address ? 1 : HOME)) * (REPEATS.test(heading) ? 0.7 : 1);
+  return (KINDS[kind] ?? (address ? 1 : HOME)) * (REPEATS.test(heading) ? 0.7 : 1) * (/_reference\b/.test(heading) ? 0.4 : 1);
 }
 
 // What the theme shows: a list of pages, each a list of its sections, its own first part among them.

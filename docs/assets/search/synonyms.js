@@ -19,7 +19,8 @@ rocm, amd, gfx942, mi300, hip
 rocm, amd, intel, xpu, macos, mac, windows, wsl > compatibility, what to install
 install, pip, requirements, supported, version > what to install, compatibility
 wsl, windows
-nvidia, gpu, card, a100, h100, b200, rtx > compatibility, know your hardware
+nvidia, gpu, card, a100, h100, b200, rtx > compatibility, what a generation changes
+4090, 3090, 4080, geforce, ada, sm_89, sm_86, consumer > add gpu, card decides
 changed, release notes, upgrade > changelog, compatibility
 colab, notebook, jupyter, kaggle > lab
 exercise, practice > lab, puzzle
@@ -32,15 +33,20 @@ tl.where > mask, branch
 constexpr > settled before the kernel runs
 print, device_print, debug, debugger, breakpoint, pdb > interpreter, print, debug
 error, bug, wrong > mistake, goes wrong
-mask, out of bounds, oob, illegal memory access, cudaerrorillegaladdress, segfault > mask, access without a mask
+out of bounds, oob, segfault > mask, illegal memory access
+cudaerrorillegaladdress > illegal memory access
+outofresources, shared memory exceeded, out of shared memory, shared memory limit > out of resource shared memory
 slow, slower, speed up, optimize, performance, bottleneck > profile, how fast, autotune
 profile, profiler, ncu, nsight, nsys, counter, proton
+profile, profiling, profiler, nsight > kernel slow
 benchmark, timing, stopwatch, measure
 do_bench > how this site measures
 ptx, sass, assembly, machine code
 ttir, ttgir, llvm ir, intermediate representation, compiler output, lens
 num_stages, stage, pipelining, software pipeline
 num_warps, warp
+odd shape, odd size, ragged > waves full, odd length, library products
+fused linear cross entropy, linear cross entropy > never write logits
 block size, block_size, tile size, block_m > autotune, block
 config, tune, tuning, autotune, autotuner
 cache, first call, jit > compile, first call
@@ -56,6 +62,9 @@ different results, nondeterministic, not reproducible, results change > same bit
 attention, flash attention, sdpa, flashattention
 score_mod, block_mask, flex_attention > flexattention
 sliding window, sliding windows, window > window, flexattention
+sliding window, gqa, grouped query, mqa, varlen, cu_seqlens, fused attention, attention function, mistral > kernels.attention
+kv cache, decode, decoding > decode step, KeyValueCache
+fa2, fa3, flash attention 3 > flash attention
 matmul, gemm, mm, tl.dot, matrix multiplication, matrix product
 reduction, sum, reduce
 cumsum, prefix sum, scan, running sum
