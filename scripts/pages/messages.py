@@ -28,9 +28,9 @@ ELSEWHERE = [
     (
         "illegal memory access",
         "",
-        "some lane touched memory outside of the tensors, and from then on the GPU refuses this process everything. Start a new "
-        "process. `CUDA_LAUNCH_BLOCKING=1` makes the guilty launch raise, and `compute-sanitizer --tool memcheck` names the line. "
-        "In the page and in the labs, *Run* names the lane.",
+        "some lane touched memory outside of the tensors, and from then on the GPU refuses this process everything. Start a "
+        "new process. `CUDA_LAUNCH_BLOCKING=1` makes the guilty launch raise, and `compute-sanitizer --tool memcheck` names the "
+        "line. In the page and in the labs, *Run* names the lane.",
         "memory/#illegal-access",
     ),
     (
