@@ -105,7 +105,7 @@ def add(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
             The sum is computed in float32 and rounded once.
 
     Raises:
-        TypeError: An input is no tensor, or has another dtype.
+        TypeError: An input is not a tensor, or has another dtype.
         ValueError: The shapes do not broadcast, the devices differ, or a CPU tensor came while Triton's
             interpreter is off.
 

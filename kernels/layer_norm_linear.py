@@ -133,8 +133,8 @@ def layer_norm_linear(
             before anything is multiplied, so that rows whose mean is far from zero lose no digits.
 
     Raises:
-        TypeError: An argument is no tensor or has another dtype, the dtypes of `x` and `weight` differ, or `eps` is no
-            number.
+        TypeError: An argument is not a tensor or has another dtype, the dtypes of `x` and `weight` differ, or `eps` is not
+            a number.
         ValueError: A shape does not fit that of `x` or `weight`, the tensors lie on different devices, or a CPU tensor
             came while Triton's interpreter is off.
 

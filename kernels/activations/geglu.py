@@ -39,7 +39,7 @@ def geglu(gate: torch.Tensor, up: torch.Tensor, approximate: str = "tanh") -> to
         A contiguous tensor of the shape and dtype of `gate`. The arithmetic is in float32 and rounded once.
 
     Raises:
-        TypeError: `gate` is no tensor or has another dtype, `up` has another dtype than `gate`, or `approximate` is no string.
+        TypeError: `gate` is not a tensor or has another dtype, `up` has another dtype than it, or `approximate` is not a string.
         ValueError: `up` has another shape or device than `gate`, `approximate` is neither of the two, or a CPU tensor
             came while Triton's interpreter is off.
 

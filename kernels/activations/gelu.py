@@ -132,7 +132,7 @@ def gelu(x: torch.Tensor, bias: torch.Tensor | None = None, approximate: str = "
             rounded once.
 
     Raises:
-        TypeError: `x` is no tensor or has another dtype, `bias` has another dtype than `x`, or `approximate` is no string.
+        TypeError: `x` is not a tensor or has another dtype, `bias` has another dtype than `x`, or `approximate` is not a string.
         ValueError: `bias` has another shape or device, `approximate` is neither of the two, or a CPU tensor came
             while Triton's interpreter is off.
 

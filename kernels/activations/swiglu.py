@@ -37,7 +37,7 @@ def swiglu(gate: torch.Tensor, up: torch.Tensor) -> torch.Tensor:
         A contiguous tensor of the shape and dtype of `gate`. The arithmetic is in float32 and rounded once.
 
     Raises:
-        TypeError: `gate` is no tensor or has another dtype, or `up` has another dtype than `gate`.
+        TypeError: `gate` is not a tensor or has another dtype, or `up` has another dtype than `gate`.
         ValueError: `up` has another shape or device than `gate`, or a CPU tensor came while Triton's interpreter is off.
 
     Differentiable in both, any number of times: the first gradients are a kernel, gradients of gradients are PyTorch

@@ -31,7 +31,7 @@ def attention_mask(is_causal: bool, window: tuple[int | None, int | None] | None
 
     Raises:
         TypeError: An argument is of another type.
-        ValueError: The window is not two numbers from 0 on, or `align` is no corner.
+        ValueError: The window is not two numbers from 0 on, or `align` is not a corner.
     """
     check_flag("is_causal", is_causal)
     if not isinstance(align, str):

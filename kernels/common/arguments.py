@@ -36,7 +36,7 @@ def check_float_tensor(name: str, tensor: torch.Tensor) -> None:
     """Raise unless `tensor` is a float32, float16 or bfloat16 tensor that a kernel can reach from here.
 
     Raises:
-        TypeError: `tensor` is no tensor, or its dtype is none of the three.
+        TypeError: `tensor` is not a tensor, or its dtype is none of the three.
         ValueError: `tensor` lies on the CPU and Triton's interpreter is off.
     """
     if not isinstance(tensor, torch.Tensor):
@@ -72,7 +72,7 @@ def check_like(name: str, tensor: torch.Tensor, other_name: str, other: torch.Te
     """Raise unless `tensor` is a tensor of the shape, dtype and device of `other`.
 
     Raises:
-        TypeError: `tensor` is no tensor, or its dtype is another.
+        TypeError: `tensor` is not a tensor, or its dtype is another.
         ValueError: The shapes or the devices differ.
     """
     if not isinstance(tensor, torch.Tensor):
@@ -114,7 +114,7 @@ def check_row(name: str, tensor: torch.Tensor, other_name: str, other: torch.Ten
     """Raise unless `tensor` is a vector as long as the last dimension of `other`, of its dtype and device.
 
     Raises:
-        TypeError: `tensor` is no tensor, or its dtype is another.
+        TypeError: `tensor` is not a tensor, or its dtype is another.
         ValueError: The shape is another, or the devices differ.
     """
     if not isinstance(tensor, torch.Tensor):
@@ -134,7 +134,7 @@ def check_countable_tensor(name: str, tensor: torch.Tensor) -> None:
     """Raise unless `tensor` is a tensor of floats or integers, of a dtype with a histogram, that a kernel can reach.
 
     Raises:
-        TypeError: `tensor` is no tensor, or its dtype is not float32, float16, bfloat16, uint8, int32 or int64.
+        TypeError: `tensor` is not a tensor, or its dtype is not float32, float16, bfloat16, uint8, int32 or int64.
         ValueError: `tensor` lies on the CPU and Triton's interpreter is off.
     """
     if isinstance(tensor, torch.Tensor) and tensor.dtype not in (*FLOAT_DTYPES, torch.uint8, torch.int32, torch.int64):

@@ -102,7 +102,7 @@ def cross_entropy(
             is in float32 and rounded once. NaN and infinities in rows that count give what they give in PyTorch.
 
     Raises:
-        TypeError: `logits` or `target` is no tensor or has another dtype, or `ignore_index` is no int.
+        TypeError: `logits` or `target` is not a tensor or has another dtype, or `ignore_index` is not an int.
         ValueError: The shapes do not match, there are no classes, the devices differ, `reduction` is none of the
             three, or a CPU tensor came while Triton's interpreter is off. On the CPU also where a target is out of
             range. On a GPU the host could not know that without waiting: there, the row's loss and gradient are NaN.

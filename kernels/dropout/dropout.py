@@ -119,8 +119,8 @@ def dropout(
             dropped element counts as a product with zero: NaN and infinities become NaN.
 
     Raises:
-        TypeError: `x` is no tensor or has another dtype, `residual` has another dtype than `x`, `p` is no number, or
-            `seed` is no int.
+        TypeError: `x` is not a tensor or has another dtype, `residual` has another dtype than `x`, `p` is not a number, or
+            `seed` is not an int.
         ValueError: `p` or `seed` is out of range, `residual` has another shape or device than `x`, or a CPU tensor
             came while Triton's interpreter is off.
 

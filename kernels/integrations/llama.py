@@ -167,7 +167,7 @@ def apply_kernels_to_llama(
             many parts of each kind were replaced.
 
     Raises:
-        TypeError: `model` is no `torch.nn.Module`.
+        TypeError: `model` is not a `torch.nn.Module`.
         ValueError: No part of the model has a name that is known here.
 
     Attention is chosen by the name `blockwise`, which stays known to `transformers` afterwards: a model may ask for it as it asks

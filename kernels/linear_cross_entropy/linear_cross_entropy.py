@@ -186,7 +186,7 @@ def linear_cross_entropy(
             in float32.
 
     Raises:
-        TypeError: An argument is no tensor or has another dtype, or an option is of another type.
+        TypeError: An argument is not a tensor or has another dtype, or an option is of another type.
         ValueError: The shapes do not match, there are no classes, the devices differ, an option is out of its range, or a
             CPU tensor came while Triton's interpreter is off. On the CPU also where a target is out of range; on a GPU,
             the loss and the gradients are NaN then.

@@ -151,8 +151,8 @@ def matmul(
             same bits every time.
 
     Raises:
-        TypeError: `a`, `b` or `bias` is no tensor or has another dtype, the dtypes of `a` and `b` differ, or `activation`
-            is no string.
+        TypeError: `a`, `b` or `bias` is not a tensor or has another dtype, the dtypes of `a` and `b` differ, or `activation`
+            is not a string.
         ValueError: `a` or `b` has not two dimensions, their inner sizes differ, `bias` has another size, the activation is
             unknown, the tensors lie on different devices, a CPU tensor came while Triton's interpreter is off, or
             `autotune` is asked for without a GPU.

@@ -91,7 +91,7 @@ def scaled_matmul(
             8-bit products up (on Hopper with fewer digits than float32 has), and rounded once.
 
     Raises:
-        TypeError: A matrix, a scale or the bias is no tensor or has another dtype, or `out_dtype` is another.
+        TypeError: A matrix, a scale or the bias is not a tensor or has another dtype, or `out_dtype` is another.
         ValueError: A shape does not fit, the tensors lie on different devices, the GPU has no 8-bit floats (compute
             capability below 8.9), or a CPU tensor came while Triton's interpreter is off.
 

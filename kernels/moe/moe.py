@@ -142,7 +142,7 @@ def moe(
             the tiles. Products of float32 are computed in TF32 where `torch.backends.cuda.matmul.fp32_precision` says so.
 
     Raises:
-        TypeError: A tensor is none or has another dtype, `k` is no int, or `renormalize` no bool.
+        TypeError: A tensor is not one or has another dtype, `k` is not an int, or `renormalize` is not a bool.
         ValueError: A shape does not fit, there are more than 1024 experts, `k` is out of range, the tensors lie on different
             devices, a CPU tensor came while Triton's interpreter is off, or one of them wants a gradient.
 

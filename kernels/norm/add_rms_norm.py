@@ -107,7 +107,7 @@ def add_rms_norm(
             rounded to that dtype before it is normalized, the rest of the arithmetic is in float32.
 
     Raises:
-        TypeError: An argument is no tensor or has another dtype, or `eps` is no number.
+        TypeError: An argument is not a tensor or has another dtype, or `eps` is not a number.
         ValueError: The shapes or the devices do not match, `x` has no dimension, or a CPU tensor came while Triton's
             interpreter is off.
 

@@ -122,7 +122,7 @@ def group_norm(
         A contiguous tensor of the shape and dtype of `x`. The arithmetic is in float32 and rounded once.
 
     Raises:
-        TypeError: An argument is no tensor or has another dtype, `num_groups` is no int, or `eps` is no number.
+        TypeError: An argument is not a tensor or has another dtype, `num_groups` is not an int, or `eps` is not a number.
         ValueError: The shapes or the devices do not match, `x` has fewer than two dimensions, `num_groups` does not divide its
             channels, or a CPU tensor came while Triton's interpreter is off.
 

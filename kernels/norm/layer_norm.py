@@ -46,8 +46,8 @@ def layer_norm(
             weight and the bias.
 
     Raises:
-        TypeError: `x`, `weight` or `bias` is no tensor or has another dtype (an integer tensor, for example), or `eps`
-            is no number.
+        TypeError: `x`, `weight` or `bias` is not a tensor or has another dtype (an integer tensor, for example), or `eps`
+            is not a number.
         ValueError: `weight` or `bias` is not of the size of a row or lies on another device, `x` has no dimension, or a
             CPU tensor came while Triton's interpreter is off.
 

@@ -44,8 +44,8 @@ def rms_norm(x: torch.Tensor, weight: torch.Tensor | None = None, eps: float | N
             gives NaN along the row, an infinity NaN in its place and zeros beside it, as the formula has it.
 
     Raises:
-        TypeError: `x` or `weight` is no tensor or has another dtype (an integer tensor, for example), or `eps` is no
-            number.
+        TypeError: `x` or `weight` is not a tensor or has another dtype (an integer tensor, for example), or `eps` is not
+            a number.
         ValueError: `weight` is not of the size of a row or lies on another device, `x` has no dimension, or a CPU tensor
             came while Triton's interpreter is off.
 

@@ -133,7 +133,7 @@ def histogram(x: torch.Tensor, bins: int, min: float | None = None, max: float |
             the elements equal to b, and what is below 0 or not below `bins` is not counted.
 
     Raises:
-        TypeError: `x` is no tensor or has another dtype, `bins` is no int, or an edge is no number or was given for
+        TypeError: `x` is not a tensor or has another dtype, `bins` is not an int, or an edge is not a number or was given for
             integers.
         ValueError: `bins` is out of range, only one edge was given, the edges are not finite or not in order, no edges
             were given and `x` holds NaN or an infinity, or a CPU tensor came while Triton's interpreter is off.

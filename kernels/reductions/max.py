@@ -89,7 +89,7 @@ def max(x: torch.Tensor, dim: int | None = None) -> torch.Tensor | tuple[torch.T
             larger than every number, as in PyTorch.
 
     Raises:
-        TypeError: `x` is no tensor or has another dtype (an integer tensor, for example), or `dim` is neither int nor None.
+        TypeError: `x` is not a tensor or has another dtype (an integer tensor, for example), or `dim` is neither int nor None.
         ValueError: there is nothing to choose from (no elements, or a `dim` of size 0), `dim` is out of range, or a CPU
             tensor came while Triton's interpreter is off.
 

@@ -140,7 +140,7 @@ def sum(x: torch.Tensor, dim: int | None = None) -> torch.Tensor:
             float32 and rounded once. Sums of nothing are zero. The same input gives the same bits every time.
 
     Raises:
-        TypeError: `x` is no tensor or has another dtype (an integer tensor, for example), or `dim` is neither int nor None.
+        TypeError: `x` is not a tensor or has another dtype (an integer tensor, for example), or `dim` is neither int nor None.
         ValueError: `dim` is out of range, or a CPU tensor came while Triton's interpreter is off.
 
     Differentiable, any number of times. The gradient is a view of the incoming one, as in PyTorch.

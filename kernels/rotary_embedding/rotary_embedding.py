@@ -77,7 +77,7 @@ def rotary_embedding(
             arithmetic is in float32 and rounded once.
 
     Raises:
-        TypeError: An argument is no tensor or has another dtype, or the dtypes of `q` and `k` differ.
+        TypeError: An argument is not a tensor or has another dtype, or the dtypes of `q` and `k` differ.
         ValueError: The shapes do not fit together, the devices differ, a table requires a gradient, or a CPU tensor
             came while Triton's interpreter is off.
 

@@ -192,7 +192,7 @@ def softmax(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
             elements of a row lie side by side in the result, so it is not contiguous: use `.reshape` after it, not `.view`.
 
     Raises:
-        TypeError: `x` is no tensor or has another dtype (an integer tensor, for example), or `dim` is no int.
+        TypeError: `x` is not a tensor or has another dtype (an integer tensor, for example), or `dim` is not an int.
         ValueError: `dim` is out of range, or a CPU tensor came while Triton's interpreter is off.
 
     Differentiable, any number of times: the first gradient is a kernel, gradients of gradients are PyTorch operations.
