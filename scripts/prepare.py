@@ -469,6 +469,12 @@ def write_drawn() -> None:
 def write_results() -> None:
     rows = library_rows(primary_machine()) if primary_machine() in machines() else []
     write_text(DOCS / "generated" / "results.html", html_table(results.table(rows), "The library beside its peers"))
+    behind, of_the_host = results.lost(rows)
+    text = html_table(behind, "Cases whose kernel is behind") if behind[1:] else "<p>No kernel is behind.</p>\n"
+    if of_the_host[1:]:
+        summary = f"Behind as called only: {len(of_the_host) - 1} cases"
+        text += f'<details class="data"><summary>{summary}</summary>{html_table(of_the_host, summary).strip()}</details>\n'
+    write_text(DOCS / "generated" / "results_lost.html", text)
 
 
 def write_measurements() -> None:

@@ -55,7 +55,8 @@ def attention(
         scale: The factor of the products of queries and keys; 1 / sqrt(D) unless given.
         enable_gqa: Whether H / K neighboring heads of queries may share one of keys and values.
         window: How many keys before and after the diagonal a query sees besides the one on it, each a number from 0 on, or
-            None for all.
+            None for all. For 1024 keys with a token's own among them:
+            `attention(q, k, v, is_causal=True, enable_gqa=True, window=(1023, None))`.
         align: Where the diagonal lies if L and S differ: from the `upper_left` corner on, as in PyTorch, or through the
             `lower_right` one, as for queries that follow on keys in a cache.
         deterministic: Whether gradients are the same to the last bit every time, as `torch.use_deterministic_algorithms` asks
@@ -73,11 +74,16 @@ def attention(
             `scale` is out of range, or a CPU tensor came while Triton's interpreter is off.
 
     PyTorch's function takes `attn_mask` and `dropout_p` in the fourth and fifth place; this one has neither, so pass what follows
-    `v` by name.
+    `v` by name. `window` counts as flash-attn's `window_size` does, with None for its -1; flash-attn lays the diagonal as
+    `align="lower_right"` does and takes [B, L, H, D], so pass `x.transpose(1, 2)`. `kernels.nn.SelfAttention(window=1024)` counts
+    the token itself: it is `window=(1023, 0)` here.
 
     Differentiable once, the log-sum-exp included; a second derivative is refused. Sums are in float32, and weights are rounded
     to the dtype of `v` before they are multiplied with it. float32 is multiplied exactly, without tensor cores. A NaN in a key
     reaches the queries that it is open to; one in a value may also reach their neighbors, because zero times NaN is NaN.
+
+    A head has at most 256 numbers, a sequence at most 2**28 rows. On Hopper, long sequences in 16 bits take a kernel in Gluon where
+    heads have exactly 64, 128 or 256 numbers, and backward 64 or 128; all else takes portable Triton.
 
     Bytes:
         (2L + 2S K/H) De a head forward, about three times as many backward, and what the cache does not hold is read again.

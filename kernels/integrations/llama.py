@@ -134,7 +134,7 @@ def apply_kernels_to_llama(
     attention: bool = True,
     loss: bool = True,
 ) -> LlamaPatch:
-    """Let a Llama of `transformers` compute with the library's kernels.
+    """Replace the norms, gates, rotation, attention and loss of a `transformers` Llama by the library's kernels.
 
     Example:
         ```python

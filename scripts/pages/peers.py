@@ -128,5 +128,31 @@ def table(found: list[Row]) -> list[list[Any]]:
     return lines
 
 
+def lost(found: list[Row]) -> tuple[list[list[Any]], list[list[Any]]]:
+    """Every case that is lost as called, replayed or both, in two tables, each with its head first.
+
+    The first has those whose kernel is behind: by the replay, or by the call where nothing was replayed. The second has those
+    that are behind as called alone, so that it was the host who lost them. The worst stand first.
+    """
+    behind, of_the_host = [], []
+    for row in found:
+        if verdict(alone(row)["ratio"]) == "lost":
+            behind.append(row)
+        elif verdict(row["call"]["ratio"]) == "lost":
+            of_the_host.append(row)
+    behind.sort(key=lambda row: alone(row)["ratio"])
+    of_the_host.sort(key=lambda row: row["call"]["ratio"])
+    head: list[Any] = ["operation", "direction", "shape", "dtype", "ratio as called", "ratio replayed", "the peer"]
+    return [head, *map(of_lost, behind)], [head, *map(of_lost, of_the_host)]
+
+
+def of_lost(row: Row) -> list[Any]:
+    """A line of `lost`. The peer is that of the timing that was lost, the replay's if both were."""
+    call, graph = row["call"], row["graph"]
+    judge = graph if graph and verdict(graph["ratio"]) == "lost" else call
+    ratios = [f"{timing['ratio']:.2f}" if timing else None for timing in (call, graph)]
+    return [OPERATIONS[row["op"]], row["direction"], row["shape"], row["dtype"], *ratios, PEERS[judge["peer"]]]
+
+
 def times(entry: Row) -> list[Any]:
     return [entry["us"], entry["peer_us"], PEERS[entry["peer"]], f"{entry['ratio']:.2f}", verdict(entry["ratio"])]

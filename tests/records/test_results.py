@@ -85,3 +85,26 @@ def test_the_published_words_follow_from_the_published_numbers():
             if ours is not None:
                 assert re.fullmatch(r"\d+\.\d\d", ratio) and float(ratio) == pytest.approx(peer / ours, abs=0.0051)
                 assert word == ("level" if abs(peer / ours - 1) <= 0.02 else "won" if peer > ours else "lost")
+
+
+def test_every_lost_case_of_the_table_is_listed_once_under_its_cause():
+    rows = prepare.library_rows(primary_machine())
+    behind, of_the_host = (table[1:] for table in results.lost(rows))
+    lines = [line for line in results.table(rows)[1:] if "lost" in (line[8], line[13])]
+    known = [tuple(line[:4]) for line in behind + of_the_host]
+    assert len(known) == len(set(known)) and set(known) == {tuple(line[:4]) for line in lines}
+    # The last word has the replay, where there is one.
+    assert {tuple(line[:4]) for line in behind} == {tuple(line[:4]) for line in lines if (line[13] or line[8]) == "lost"}
+    page = (prepare.DOCS / "about" / "results.md").read_text(encoding="utf-8")
+    assert '"docs/generated/results_lost.html"' in page
+
+
+def test_a_case_is_the_host_s_fault_only_if_its_replay_is_not_behind():
+    called = [entry("blockwise", 40), entry("eager", 20)]
+    for ours, here in ((10, 1), (40, 0)):
+        replayed = [entry("blockwise", ours, "graph"), entry("compile", 18, "graph")]
+        tables = results.lost(results.rows(called + replayed, 4e12))
+        assert [len(table) - 1 for table in tables] == [1 - here, here]
+        assert tables[here][1][4:] == ["0.50", f"{18 / ours:.2f}", "eager" if here else "torch.compile"]
+    (_, line), nothing = results.lost(results.rows(called, 4e12))
+    assert line[4:] == ["0.50", None, "eager"] and not nothing[1:]
