@@ -124,14 +124,14 @@ def table() -> str:
 def cell_html(found: Cell) -> str:
     icon = ICONS[found.verdict] + (ALARM if found.alarm else "")
     kind = found.verdict or "open"
-    words = "; of the mended kernel: ".join(filter(None, (found.said, found.alarm)))
+    words = "; of the fixed kernel: ".join(filter(None, (found.said, found.alarm)))
     said = f' title="{html.escape(words)}"' if words else ""
     return f'<td class="{kind}"{said}><span aria-hidden="true">{icon}</span><span class="bw-said">{spoken(found)}</span></td>'
 
 
 def fragment(name: str) -> str:
     """What the program prints, the mend, and who notices."""
-    return "\n\n".join([*printed(name), "The mend:", f"```diff\n{mend(name)}\n```", *noticed(name)]) + "\n"
+    return "\n\n".join([*printed(name), "The fix:", f"```diff\n{mend(name)}\n```", *noticed(name)]) + "\n"
 
 
 def printed(name: str) -> list[str]:
