@@ -82,8 +82,8 @@ def attention(
     to the dtype of `v` before they are multiplied with it. float32 is multiplied exactly, without tensor cores. A NaN in a key
     reaches the queries that it is open to; one in a value may also reach their neighbors, because zero times NaN is NaN.
 
-    A head has at most 256 numbers, a sequence at most 2**28 rows. On Hopper, long sequences in 16 bits take a kernel in Gluon where
-    heads have exactly 64, 128 or 256 numbers, and backward 64 or 128; all else takes portable Triton.
+    A head has at most 256 numbers, a sequence at most 2**28 rows. On Hopper, long sequences in 16 bits take a kernel in Gluon
+    where heads have exactly 64, 128 or 256 numbers, and backward 64 or 128; all else takes portable Triton.
 
     Bytes:
         (2L + 2S K/H) De a head forward, about three times as many backward, and what the cache does not hold is read again.
