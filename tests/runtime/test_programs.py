@@ -53,10 +53,11 @@ def test_some_print_the_same(name):
 
 def test_most_programs_that_need_no_gpu_are_listed():
     assert set(run_here.measured()) == set(expected())
-    # FlexAttention is a part of PyTorch's compiler, which no page has.
-    # Programs on versions ask their compilers, and those of `outside` PyTorch's own tests.
-    might = [name for name in expected() if not name.startswith(("flex_attention/", "versions/", "outside/"))]
-    assert len(LISTED) >= 0.85 * len(might)
+    # FlexAttention is a part of PyTorch's compiler, programs on versions ask theirs, and others read what Triton's made: no page
+    # has a compiler. Those of `outside` ask PyTorch's own tests.
+    reads = {name for name, reason in measure.exceptions().items() if "there is no compiler in the page" in reason}
+    might = [name for name in expected() if name not in reads and not name.startswith(("flex_attention/", "versions/", "outside/"))]
+    assert len(LISTED) >= 0.9 * len(might)
 
 
 def test_each_exception_has_its_reason():
