@@ -19,7 +19,7 @@ from tests.docs.builds import SITE_URL
 from tests.docs.pages import ROOT
 
 # Of processor time, with room for a slow machine. A third of it goes into the Markdown twins of the pages.
-SECONDS = 40
+SECONDS = 60
 SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
