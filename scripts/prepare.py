@@ -471,9 +471,7 @@ def write_results() -> None:
     write_text(DOCS / "generated" / "results.html", html_table(results.table(rows), "The library beside its peers"))
     behind, of_the_host = results.lost(rows)
     text = html_table(behind, "Cases whose kernel is behind") if behind[1:] else "<p>No kernel is behind.</p>\n"
-    if of_the_host[1:]:
-        summary = f"Behind as called only: {len(of_the_host) - 1} cases"
-        text += f'<details class="data"><summary>{summary}</summary>{html_table(of_the_host, summary).strip()}</details>\n'
+    text += folded_rows(of_the_host, f"Behind as called only: {len(of_the_host) - 1} cases")
     write_text(DOCS / "generated" / "results_lost.html", text)
 
 
@@ -485,9 +483,8 @@ def write_measurements() -> None:
     for name, ops in measurements.PAGES.items():
         behind = measurements.lost(rows, ops)
         text = html_table(behind, "Cases in which a peer was faster") if behind[1:] else "<p>None of these cases.</p>\n"
-        if (called := measurements.lost(rows, ops, with_the_host=True))[1:]:
-            summary = f"The same as called, with the host's time: {len(called) - 1} that are slower than a peer"
-            text += f'<details class="data"><summary>{summary}</summary>{html_table(called, summary).strip()}</details>\n'
+        called = measurements.lost(rows, ops, with_the_host=True)
+        text += folded_rows(called, f"The same as called, with the host's time: {len(called) - 1} that are slower than a peer")
         write_text(DOCS / "generated" / "measured" / f"{name}_lost.html", text)
         parts = []
         for op in ops:
@@ -539,11 +536,15 @@ def html_table(rows: list[list[Any]], label: str, names: str = "scroll") -> str:
 def folded_table(rows: list[list[Any]], label: str, most: int = 5) -> str:
     """A long table: its first rows, and the others folded under a line that says how many they are."""
     head, *body = rows
-    table = html_table([head, *body[:most]], label)
-    if rest := body[most:]:
-        others = html_table([head, *rest], f"{label}, the others").strip()
-        table += f'<details class="data"><summary>The other {len(rest)}</summary>{others}</details>\n'
-    return table
+    rest = body[most:]
+    return html_table([head, *body[:most]], label) + folded_rows([head, *rest], f"The other {len(rest)}", f"{label}, the others")
+
+
+def folded_rows(rows: list[list[Any]], summary: str, label: str = "") -> str:
+    """A table under a line that opens it; nothing, where there are no rows behind the head."""
+    if not rows[1:]:
+        return ""
+    return f'<details class="data"><summary>{summary}</summary>{html_table(rows, label or summary).strip()}</details>\n'
 
 
 def write_traces() -> None:

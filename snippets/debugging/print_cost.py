@@ -1,5 +1,7 @@
 """What a print leaves in a compiled kernel: with a switch known to the compiler, with a condition, and bare."""
 # --8<-- [start:imports]
+import re
+
 import torch
 import triton
 import triton.language as tl
@@ -30,7 +32,7 @@ if __name__ == "__main__":
     for PRINT in ("never", "one", "all"):
         made = compile_only(halve_and_print_kernel, x, x, 2**20, 5, PRINT=PRINT, BLOCK=1024)
         ptx = made.asm["ptx"]
-        before = ptx.partition("vprintf,")[0]  # in order: what every program does, then the first call
+        before = re.split(r"\bbra\b|vprintf,", ptx)[0]  # what every program does, up to the first branch or call
         calls, barriers = ptx.count("vprintf,"), before.count("bar.sync")
         print(f"{PRINT:5}: {calls} calls of printf, {barriers} barriers, {made.metadata.shared} bytes of shared memory")
         #> never: 0 calls of printf, 0 barriers, 0 bytes of shared memory

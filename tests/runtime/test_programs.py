@@ -58,7 +58,7 @@ def test_most_programs_that_need_no_gpu_are_listed():
     reads = {name for name, reason in measure.exceptions().items() if "there is no compiler in the page" in reason}
     elsewhere = ("flex_attention/", "versions/", "outside/")
     might = [name for name in expected() if name not in reads and not name.startswith(elsewhere)]
-    assert len(LISTED) >= 0.9 * len(might)
+    assert len(LISTED) >= 0.91 * len(might)
 
 
 def test_each_exception_has_its_reason():

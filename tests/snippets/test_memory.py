@@ -4,6 +4,8 @@ import re
 
 import pytest
 
+from scripts.layouts import banks
+from scripts.layouts.shared import Swizzled
 from scripts.provenance import records
 
 
@@ -53,3 +55,14 @@ def test_the_layout_of_the_tiles_is_swizzled(output):
     assert len(re.findall(r"#ttg\.nvmma_shared<\{swizzlingByteWidth = 128", text)) == 2
     assert "memdesc<3x128x64xbf16" in text
     assert "memdesc<128x64xbf16" in text
+
+
+@pytest.mark.parametrize("exchanged", [1, 2, 4, 8, 16, 32])
+def test_a_column_takes_as_many_turns_as_the_layout_says(exchanged):
+    """What banks.py works out for itself is what Triton's layout of the same name does, for every column."""
+    from snippets.memory.banks import turns
+
+    layout = Swizzled(1, 1, exchanged, (1, 0))
+    for column in range(32):
+        addresses = [4 * layout.offset((32, 32), (row, column)) for row in range(32)]
+        assert turns(exchanged, column) == banks.of_addresses(addresses, 4) == 32 // exchanged
