@@ -17,6 +17,7 @@ LONG = (
     *LOOK_AT_THE_SITE,
     "tests/docs/test_pages.py::test_a_page_runs[docs/deeper/",
     "tests/docs/test_pages.py::test_a_page_runs[docs/errors/",
+    "tests/docs/test_pages.py::test_a_page_runs[docs/reference/outside",
     "tests/snippets/test_programs.py",
     "tests/snippets/test_blocks.py::test_every_block",
     "tests/snippets/test_landscape.py",

@@ -1,14 +1,16 @@
-"""Of many tests that are alike, which ones a run takes: those of what changed lately, and of the others a part, by turns.
+"""Of many tests that are alike, which ones a run takes: of what changed lately, and of the others a part, by turns.
 
 What such a test asks was asked when the thing was last changed or baked, and its record is fresh. So a run asks again of a part,
-and another commit of another one. EVERYTHING=1 takes all, as a checkout without git does.
+and another commit of another one. Where one change reaches nearly all, as a sentence in every page does, `few` bounds how long
+a run takes. EVERYTHING=1 takes all, as a checkout without git does.
 """
 
 import functools
 import os
+import random
 import subprocess
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tests.docs.pages import ROOT
@@ -43,6 +45,11 @@ def changed_lately(*files: str) -> bool:
     return number() is None or not changed().isdisjoint(files)
 
 
+def taken_if(is_due: bool) -> Callable[[Callable[..., None]], Callable[..., None] | None]:
+    """A decorator: the test is there, or it is not."""
+    return lambda test: test if is_due else None
+
+
 def taken(parts: int, *sources: str) -> Callable[[Callable[..., None]], Callable[..., None] | None]:
     """A decorator: the test is there if a file that it is about changed lately, else in one of `parts` runs."""
     return lambda test: test if due(test.__name__, parts, *sources) else None
@@ -52,6 +59,16 @@ def part(items: list[Any], parts: int, *sources: str) -> list[Any]:
     """All of some cases, if a file that they are about changed lately; else one in `parts` of them, by turns."""
     counted = number()
     return items if counted is None or changed_lately(*sources) else items[counted % parts :: parts]
+
+
+def few(most: int, items: Sequence[Any], files_of: Callable[[Any], Sequence[str]]) -> list[Any]:
+    """At most so many of some cases: of those whose files changed lately, then of the others. Another commit takes others."""
+    counted = number()
+    if counted is None:
+        return list(items)
+    places = random.Random(counted).sample(range(len(items)), len(items))
+    places.sort(key=lambda place: not changed_lately(*files_of(items[place])))
+    return [items[place] for place in sorted(places[:most])]
 
 
 def due(file: str, parts: int, *sources: str) -> bool:

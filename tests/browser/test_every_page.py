@@ -10,21 +10,15 @@ from tests.docs import pages
 ADDRESSES = [*pages.addresses(), "404.html"]
 WINDOWS = [("light", 1280), ("dark", 390)]
 MADE_ALIKE = ("deeper/", "errors/", "reference/", "versions/", "claims/")
+# A lesson is seen in both windows, and a page that is made of the same parts as others in one of them.
+SEEN = [
+    (address, *window)
+    for number, address in enumerate(ADDRESSES)
+    for window in ([WINDOWS[number % 2]] if address.startswith(MADE_ALIKE) else WINDOWS)
+]
 
 
-def windows_of(number: int, address: str) -> list[tuple[str, int]]:
-    """A lesson that changed lately is seen in both windows, and another one in one of them, by turns. Of the pages that are made
-    of the same parts one in six is seen, in one."""
-    file = pages.file_of(address)
-    if not address.startswith(MADE_ALIKE):
-        return WINDOWS if turns.changed_lately(file) else WINDOWS[:1] if turns.due(file, 2) else WINDOWS[1:]
-    return [WINDOWS[number % 2]] if turns.due(file, 6) else []
-
-
-SEEN = [(address, *window) for number, address in enumerate(ADDRESSES) for window in windows_of(number, address)]
-
-
-@pytest.mark.parametrize("address, palette, width", SEEN)
+@pytest.mark.parametrize("address, palette, width", turns.few(60, SEEN, lambda case: [pages.file_of(case[0])]))
 def test_page(address, palette, width, site, context_of):
     """In each window, the switch of a page that is no deeper one then shows the other palette."""
     page = context_of(palette, width).new_page()

@@ -14,6 +14,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
 from scripts.provenance.labs import cells_of, version
+from tests import turns
 from tests.browser.conftest import PATIENCE, Site, open_for_instant, press_copy, settle
 from tests.docs.pages import ROOT
 from tests.needs import need_runtime
@@ -24,6 +25,7 @@ ENDED = re.compile(r"^(Done|Ended|Stopped|Solved|Not yet|It |Python gave up|The 
 LOADING = r"Loading Python and Triton, this once: \d+\.\d of \d+\.\d MB"
 expect.set_options(timeout=PATIENCE)
 MASK = "offsets < n_elements"
+RUN = turns.files("runtime/*.*", "runtime/standins/**/*.py", "docs/assets/run.js", "docs/assets/run/*.*")
 
 
 @pytest.fixture(scope="session")
@@ -212,6 +214,7 @@ def test_a_loop_without_end_is_stopped_at_once_and_the_next_run_works(page, site
     print(f"after Stop: {time.monotonic() - begun:.1f} s")
 
 
+@turns.taken(3, *RUN)
 def test_a_loop_without_end_is_stopped_after_its_time(page, site):
     page.clock.install()
     page.goto(site.url + LESSON)
@@ -249,6 +252,7 @@ def test_a_launch_that_is_too_large_for_the_page_is_named(page, site):
     assert ended(panel).startswith("Stopped after 30 seconds. It was in the 1,000,000 programs of number, and")
 
 
+@turns.taken(3, *RUN)
 def test_a_worker_gives_way_to_another_after_many_runs(page, site):
     """What a program leaves where nothing is put back, an attribute of a module of Python's, is gone with its worker."""
     panel = run(page, site, "import string\nprint(string.__dict__.setdefault('runs', []).append(1) or len(string.runs))")
@@ -272,6 +276,7 @@ BAD = {
 }
 
 
+@turns.taken(3, *RUN)
 def test_the_page_outlives_bad_programs(page, site):
     page.goto(site.url + LESSON)
     panel = press(page, OWNERS, "Edit")
@@ -333,6 +338,7 @@ def test_the_readers_own_launches_are_watched(page, site):
     expect(panel.locator(".run-said")).to_have_text(re.compile("100|64"))
 
 
+@turns.taken(3, *RUN)
 def test_numbers_slide_and_the_picture_follows(page, site):
     page.goto(site.url + LESSON)
     figure = page.locator("#trace-first-kernel-add")
@@ -460,7 +466,7 @@ SLIPS = {
 }
 
 
-@pytest.mark.parametrize("what", SLIPS)
+@pytest.mark.parametrize("what", turns.part(list(SLIPS), 3, *RUN))
 def test_a_slip_in_an_exercise_is_named_with_its_line(what, page, site):
     """It goes before the error of the check, which only lacks what the exercise should have made."""
     number, right, wrong, part, kind = SLIPS[what]
@@ -484,6 +490,7 @@ def test_a_slip_in_an_exercise_is_named_with_its_line(what, page, site):
     expect(state(panel)).to_have_text("Solved.")
 
 
+@turns.taken(3, *RUN)
 def test_what_an_earlier_exercise_lacks_is_named_there(page, site):
     """Step 3 of lab 1 launches the kernel of step 2, and its own text is right."""
     (_, second), (_, third) = exercises("elementwise")[1:3]
@@ -537,6 +544,7 @@ def test_instant_navigation_keeps_what_is_loaded(page, site):
     assert box and page.locator(".run-main").evaluate("(e) => getComputedStyle(e).backgroundColor") != "rgba(0, 0, 0, 0)"
 
 
+@turns.taken(3, *RUN)
 def test_after_the_first_visit_no_file_is_asked_for_again(page, site, readers):
     """The server is gone: what was fetched once is kept in the browser."""
     asked = []
@@ -559,7 +567,7 @@ def test_after_the_first_visit_no_file_is_asked_for_again(page, site, readers):
     assert asked == []
 
 
-@pytest.mark.parametrize("harm", ["missing", "damaged"])
+@pytest.mark.parametrize("harm", turns.part(["missing", "damaged"], 2, *RUN))
 def test_a_file_that_is_missing_or_damaged_is_named(harm, fresh, site, runtime):
     page = fresh(None)
     answers = {"missing": {"status": 404}, "damaged": {"body": "x" * 1000}}
@@ -605,7 +613,7 @@ def test_firefox_runs_it_too(site, runtime):
     print(f"Firefox: cold {told['cold']['seconds']:.1f} s, after Stop {told['again']['seconds']:.1f} s")
 
 
-@pytest.mark.parametrize("palette, width", [("light", 390), ("dark", 1280)])
+@pytest.mark.parametrize("palette, width", turns.part([("light", 390), ("dark", 1280)], 2, *RUN))
 def test_it_fits_and_can_be_read(palette, width, fresh, site, runtime):
     page = fresh(LESSON, palette, width)
     panel = press(page, OWNERS, "Edit")

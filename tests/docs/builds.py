@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+from tests import turns
 from tests.docs.pages import ROOT, once, prepare
 
 BUILD = ROOT / "build"
@@ -16,6 +17,11 @@ SITE_URL = "https://example.org/blockwise/"  # in a folder, as GitHub Pages serv
 REPOSITORY = "https://github.com/example-owner/example-repository"
 UNSET = '  repository: ""\n'
 SOURCES = ("docs", "kernels", "snippets", "scripts", "main.py", "mkdocs.yml", "README.md", "CHANGELOG.md")
+# The site under Zensical, and with a repository, take as long to build as all that is asked of them. They are built when what
+# decides how a page is made has changed lately, and else by turns.
+HOW = turns.files("mkdocs.yml", "main.py", "pins/*.txt", "docs/overrides/**/*.*")
+ENGINES = ["site", "zensical_site"] if turns.due("zensical", 4, *HOW) else ["site"]
+WITH_REPOSITORY = turns.due("repository", 4, *HOW)
 
 
 class Build(NamedTuple):

@@ -37,13 +37,16 @@ def as_reader(monkeypatch, tmp_path):
     return tmp_path
 
 
-def is_due(name: str) -> bool:
-    """Every lesson runs, and of the deeper pages, whose programs have fresh records, a sixth, by turns."""
-    shown = re.findall(r'"((?:snippets|kernels)/[^":]+)', (ROOT / name).read_text(encoding="utf-8"))
-    return not name.startswith(("docs/deeper/", "docs/errors/")) or turns.due(name, 6, *shown)
+NAMES = [pages.name_of(path) for path in pages.page_files()]
+DEEPER = tuple(name for name in NAMES if name.startswith(("docs/deeper/", "docs/errors/", "docs/reference/outside")))
 
 
-@pytest.mark.parametrize("page", [name for path in pages.page_files() if is_due(name := pages.name_of(path))])
+def files_of(name: str) -> list[str]:
+    return [name, *re.findall(r'"((?:snippets|kernels)/[^":]+)', (ROOT / name).read_text(encoding="utf-8"))]
+
+
+# Every lesson runs, and of the deeper pages, whose programs have fresh records, a few.
+@pytest.mark.parametrize("page", [name for name in NAMES if name not in DEEPER] + turns.few(24, DEEPER, files_of))
 def test_a_page_runs(page, eval_example, as_reader):
     problems = run_page(ROOT / page, eval_example, as_reader)
     if problems:

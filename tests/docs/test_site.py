@@ -17,6 +17,7 @@ from scripts.pages import llms_txt as twins
 from tests.docs import builds, pages, site_rules
 from tests.docs.builds import SITE_URL
 from tests.docs.pages import ROOT
+from tests.turns import taken_if
 
 # Of processor time, with room for a slow machine. A third of it goes into the Markdown twins of the pages.
 SECONDS = 60
@@ -35,7 +36,7 @@ def test_every_link_leads_somewhere(site):
     assert site_rules.dead_links(site.site, SITE_URL) == []
 
 
-@pytest.mark.parametrize("build", ["site", "zensical_site"])
+@pytest.mark.parametrize("build", builds.ENGINES)
 def test_every_page_links_the_ones_before_and_after_it(build, request):
     folder = request.getfixturevalue(build).site
     assert site_rules.neighbor_problems(folder, pages.navigation()) == []
@@ -71,7 +72,7 @@ def test_the_search_reads_prose_and_listings_apart(site):
     assert file.stat().st_size < 3_000_000 and file.with_name("search_index.json").stat().st_size < 1_000
 
 
-@pytest.mark.parametrize("build", ["site", "zensical_site"])
+@pytest.mark.parametrize("build", builds.ENGINES)
 def test_the_first_page_is_titled_once(build, request):
     home = (request.getfixturevalue(build).site / "index.html").read_text(encoding="utf-8")
     assert re.search(r"<title>\s*(.*?)\s*</title>", home)[1] == "Blockwise"
@@ -102,12 +103,13 @@ def test_published_data_lies_where_readers_look_for_it(site):
     assert (site.site / "data" / "benchmarks.csv").is_file()
 
 
-@pytest.mark.parametrize("build", ["site", "zensical_site"])
+@pytest.mark.parametrize("build", builds.ENGINES)
 def test_the_library_and_the_sources_are_files_of_the_site(build, request):
     folder = request.getfixturevalue(build).site / "dist"
     assert sorted(path.name for path in folder.iterdir()) == dist.names()
 
 
+@taken_if(builds.WITH_REPOSITORY)
 def test_links_to_a_repository_appear_when_there_is_one(site, site_with_repository):
     assert site_rules.repository_problems(site.site, site_with_repository.site, builds.REPOSITORY) == []
 
@@ -120,6 +122,7 @@ def test_a_lab_s_page_brings_no_style_sheet_and_no_script(site):
         assert len(page.content.select(".lab-cell")) >= 6 and page.path.stat().st_size < 250_000
 
 
+@taken_if(builds.WITH_REPOSITORY)
 def test_a_lab_opens_in_a_cloud_notebook_where_there_is_a_repository(site, site_with_repository):
     for built, wanted in ((site.site, 0), (site_with_repository.site, 1)):
         for address, page in site_rules.page_documents(built).items():

@@ -233,7 +233,7 @@ def test_few_long_rows_are_split_over_programs(device, monkeypatch):
         assert taken[6:] == ["split", "tile"]
 
 
-def test_rows_that_would_fit_and_are_walked_along(device):
+def test_rows_that_would_fit_and_are_walked_along(device, monkeypatch):
     """Those that are loaded number by number, by their length or by their stride, and one that did better so."""
     def route(columns, size, centered=True, stride=0, rows=4096):
         return norm_route(rows, columns, stride or columns, size, centered)
@@ -245,8 +245,9 @@ def test_rows_that_would_fit_and_are_walked_along(device):
     assert [route(9001, 4, rows=rows) for rows in (128, 129)] == ["tile", "long"]
     assert [route(5000, 2, stride=stride) for stride in (5008, 5001)] == ["tile", "long"]
     assert [route(8192, size, centered) for size, centered in ((2, False), (4, False), (2, True))] == ["long", "tile", "tile"]
-    for dtype, rows, columns in ((torch.bfloat16, 257, 2049), (torch.float32, 257, 4097)):
-        x, dy = data(rows, columns, dtype, device)
+    monkeypatch.setattr("kernels.norm.norm.norm_route", lambda *shape: "long")  # three rows, walked along as if they were many
+    for dtype, columns in ((torch.bfloat16, 2049), (torch.float32, 4097)):
+        x, dy = data(3, columns, dtype, device)
         for name in NAMES:
             assert_gradients(name, x, *parameters(name, columns, dtype, device), dy)
 

@@ -13,9 +13,8 @@ from tests.records.freshness import waiting
 from tests.runtime.page_python import ask
 
 LISTED = run_here.programs()
-# Each has a record, which is fresh; a fourth is run again, by turns.
-RUNTIME = turns.files("runtime/*.*", "runtime/standins/**/*.py")
-AGAIN = [name for name in LISTED if turns.due(f"snippets/{name}.py", 4, *RUNTIME)]
+# Each has a record, which is fresh; some are run again.
+AGAIN = turns.few(120, LISTED, lambda name: [f"snippets/{name}.py"])
 EACH = 12  # programs that run one after another in one Python, as in the page
 FEW = LISTED[::12]
 

@@ -68,13 +68,11 @@ def test_blocks_of_a_few_programs_run_alone(address, library, tmp_path):
     assert problems(address, SAMPLE, library, tmp_path) == []
 
 
-def is_due(address: str) -> bool:
-    """Of the lessons a quarter, and of the other pages one in six, by turns."""
-    shown = [f"snippets/{one.program}.py" for one in BLOCKS[address]]
-    return turns.due(pages.file_of(address), 4 if address.startswith("course/") else 6, *shown)
+def files_of(address: str) -> list[str]:
+    return [pages.file_of(address), *(f"snippets/{one.program}.py" for one in BLOCKS[address])]
 
 
-@pytest.mark.parametrize("address", filter(is_due, BLOCKS))
+@pytest.mark.parametrize("address", turns.few(24, list(BLOCKS), files_of))
 def test_every_block_of_a_page_runs_alone(address, library, tmp_path):
     assert problems(address, set(), library, tmp_path) == []
 
