@@ -61,10 +61,13 @@ def part(items: list[Any], parts: int, *sources: str) -> list[Any]:
     return items if counted is None or changed_lately(*sources) else items[counted % parts :: parts]
 
 
-def few(most: int, items: Sequence[Any], files_of: Callable[[Any], Sequence[str]]) -> list[Any]:
-    """At most so many of some cases: of those whose files changed lately, then of the others. Another commit takes others."""
+def few(most: int, items: Sequence[Any], files_of: Callable[[Any], Sequence[str]], *shared: str) -> list[Any]:
+    """At most so many of some cases: of those whose files changed lately, then of the others. Another commit takes others.
+
+    All, if a file that all of them go through changed lately.
+    """
     counted = number()
-    if counted is None:
+    if counted is None or changed_lately(*shared):
         return list(items)
     places = random.Random(counted).sample(range(len(items)), len(items))
     places.sort(key=lambda place: not changed_lately(*files_of(items[place])))

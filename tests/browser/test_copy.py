@@ -41,7 +41,7 @@ def names(what: str, text: str, more: str = "") -> list:
 
 
 # What a button gives is made the same way for every page, and tests/snippets/test_blocks.py reads every block's text. So here
-# every button of a few pages is pressed.
+# every button of a few pages is pressed, of those that changed lately first.
 PRESSED = turns.few(24, ADDRESSES, lambda address: [pages.file_of(address)])
 
 

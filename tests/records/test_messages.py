@@ -33,7 +33,8 @@ def kept() -> dict[str, dict]:
 def test_every_program_provokes_the_words_of_its_page(way, kept):
     import triton
 
-    names = turns.few(24, errors.names(), lambda name: [f"snippets/errors/{name}.py"])
+    shared = ["scripts/errors.py", *turns.files("scripts/recording/*.py")]
+    names = turns.few(24, errors.names(), lambda name: [f"snippets/errors/{name}.py"], *shared)
     assert changed(way, triton.__version__, sys.executable, names, kept) == []
 
 

@@ -14,7 +14,8 @@ from tests.runtime.page_python import ask
 
 LISTED = run_here.programs()
 # Each has a record, which is fresh; some are run again.
-AGAIN = turns.few(120, LISTED, lambda name: [f"snippets/{name}.py"])
+RUNTIME = turns.files("runtime/*.*", "runtime/standins/**/*.py")
+AGAIN = turns.few(120, LISTED, lambda name: [f"snippets/{name}.py"], *RUNTIME)
 EACH = 12  # programs that run one after another in one Python, as in the page
 FEW = LISTED[::12]
 

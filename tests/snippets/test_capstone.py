@@ -208,7 +208,7 @@ OTHER_WORDS = {
 OF_IT = [path.relative_to(ROOT).as_posix() for path in (ROOT / "snippets/capstone").rglob("*")] + ["scripts/pages/capstone.py"]
 
 
-@pytest.mark.parametrize("name", turns.few(1, list(MISTAKES), lambda name: OF_IT))
+@pytest.mark.parametrize("name", turns.part(list(MISTAKES), 2, *OF_IT))
 def test_a_mistake_in_a_part_is_noticed_by_its_own_tests(tmp_path, finished_text, name):
     folder = unpacked("finished", tmp_path)
     for part, right, wrong in MISTAKES[name]:
@@ -217,7 +217,7 @@ def test_a_mistake_in_a_part_is_noticed_by_its_own_tests(tmp_path, finished_text
     assert outcomes(said_by_tests(folder), "FAILED") == set(TESTS)
 
 
-@pytest.mark.parametrize("name", turns.few(8, list(SUBTLE), lambda name: OF_IT))
+@pytest.mark.parametrize("name", turns.part(list(SUBTLE), 4, *OF_IT))
 def test_a_subtle_mistake_fails_in_words_and_the_run_goes_on(tmp_path, finished_text, name):
     part, right, wrong, test, word = SUBTLE[name]
     folder = unpacked("finished", tmp_path)
@@ -228,7 +228,7 @@ def test_a_subtle_mistake_fails_in_words_and_the_run_goes_on(tmp_path, finished_
     assert re.search(r"^=+ \d+ failed.* in ", said, re.MULTILINE), said[-3000:]
 
 
-@pytest.mark.parametrize("name", turns.few(3, list(OTHER_WORDS), lambda name: OF_IT))
+@pytest.mark.parametrize("name", turns.part(list(OTHER_WORDS), 2, *OF_IT))
 def test_a_right_version_in_other_words_passes(tmp_path, finished_text, name):
     part, words, other, test = OTHER_WORDS[name]
     folder = unpacked("finished", tmp_path)
