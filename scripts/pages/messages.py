@@ -4,8 +4,8 @@
     gpu_fragment(name)  ->  the same of an entry that only a GPU answers, from the GPU's record of the program
     index()           ->  every entry of the pages under docs/errors, as lists
 
-What an error usually means is what the labs' checker and the page runtime say to it: one list serves all three. Before it
-goes ELSEWHERE, for what is otherwise where nothing checks the lanes, or does not come up in a lab. The standard library alone.
+What an error usually means is what the labs' checker and the page runtime say to it: one list serves all three. The standard
+library alone.
 """
 
 import ast
@@ -22,25 +22,6 @@ from scripts.provenance.environment import primary_machine
 HEADING = re.compile(r"^## (.+?) \{ #([\w-]+) \}$", re.MULTILINE)
 LISTED = re.compile(r": errors/(\w+)\.md$", re.MULTILINE)
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
-# What the pages say instead of the labs' list, in rows as there. A lab and a page check every lane; a plain interpreter does not.
-# Only a compilation for an older GPU brings up the second. That list is code that records of a GPU are compared with.
-ELSEWHERE = [
-    (
-        "illegal memory access",
-        "",
-        "some lane touched memory outside of the tensors, and from then on the GPU refuses this process everything. Start a "
-        "new process. `CUDA_LAUNCH_BLOCKING=1` makes the guilty launch raise, and `compute-sanitizer --tool memcheck` names the "
-        "line. In the page and in the labs, *Run* names the lane.",
-        "memory/#illegal-access",
-    ),
-    (
-        "type fp8e4nv not supported in this architecture",
-        "",
-        "the GPU has no `float8_e4m3fn`: it needs compute capability 8.9 (RTX 40, H100) or more. Use `tl.float8e5`, or keep the "
-        "numbers in bfloat16.",
-        "types/#fp8-architecture",
-    ),
-]
 SILENT = "no error"
 SPEAKERS = {"compiler": "the compiler", "interpreter": "the interpreter"}
 
@@ -104,7 +85,7 @@ def entries() -> dict[str, list[Entry]]:
 @cache
 def meanings() -> list[tuple[str, str, str, str]]:
     """What the pages and the labs' checker know: the message, the line, the cause, and the entry here that has more of it."""
-    found = [*ELSEWHERE]
+    found: list[tuple[str, str, str, str]] = []
     for name in ("pytorch_mistakes", "error_explanations"):
         tree = ast.parse((ROOT / "kernels" / "labs" / "diagnose" / f"{name}.py").read_text(encoding="utf-8"))
         for node in tree.body:

@@ -297,9 +297,17 @@ MEANINGS = [
     (
         "illegal memory access",
         "",
-        "some lane touched memory outside of the tensors, and from then on the GPU refuses this process everything. Start"
-        " anew, with TRITON_INTERPRET=1: on a CPU the check names the lane.",
+        "some lane touched memory outside of the tensors, and from then on the GPU refuses this process everything. Start a "
+        "new process. `CUDA_LAUNCH_BLOCKING=1` makes the guilty launch raise, and `compute-sanitizer --tool memcheck` names the "
+        "line. In the page and in the labs, *Run* names the lane.",
         "memory/#illegal-access",
+    ),
+    (
+        "type fp8e4nv not supported in this architecture",
+        "",
+        "the GPU has no `float8_e4m3fn`: it needs compute capability 8.9 (RTX 40, H100) or more. Use `tl.float8e5`, or keep the "
+        "numbers in bfloat16.",
+        "types/#fp8-architecture",
     ),
     (
         "only 0-dimensional arrays can be converted",
