@@ -118,6 +118,13 @@ def test_a_gpu_that_went_away_is_a_failure(tree):
     assert status == 1 and any("rope/benchmark: ended with status 2" in line for line in lines)
 
 
+def test_shared_memory_that_is_too_small_is_a_failure(tree):
+    said = "No valid triton configs. OutOfMemoryError: out of resource: kernel Required: 245760 Hardware limit: 232448"
+    trees.put(tree, {"snippets/rope/benchmark.py": f"raise RuntimeError({said!r})\n"})
+    status, lines = bake(tree)
+    assert status == 1 and any("rope/benchmark: ended with status 1" in line for line in lines)
+
+
 def test_what_fails_leaves_no_archive_and_the_same_command_goes_on(tree):
     trees.put(tree, {"snippets/rope/benchmark.py": "raise ValueError('no luck')\n"})
     status, lines = bake(tree)
