@@ -28,7 +28,7 @@ from scripts.provenance.follow import WHOLE, Code, CodeError, Place
 COMPILES_ONLY = "test_compiles"
 # On these a pass depends, beside the code.
 VERSIONS = ("machine", "driver", "cuda", "torch", "triton")
-# How PyTorch, Triton and cuBLAS say that a GPU has no memory left, where they do not mean a program's shared memory; and what else
+# How PyTorch, Triton and cuBLAS say that a GPU has no memory left, where Inductor does not say it of shared memory; and what else
 # a test says that lacked some, where several shared a GPU's.
 NO_MEMORY = r"OutOfMemoryError(?!: out of resource)|CUDA error: out of memory|\[CUDA\]: out of memory|CUBLAS_STATUS_ALLOC_FAILED"
 CROWDED = rf"{NO_MEMORY}|GB free"
