@@ -59,7 +59,7 @@ for mode in ("timed", "one", "all"):
     said = json.loads(done.stderr.strip().splitlines()[-1])
     found = said | found  # what was timed often stands
     if mode != "timed":
-        first, found[mode]["written"] = (0, BLOCK) if mode == "one" else (BLOCK, FEW)  # what the first launch wrote, and the second
+        first, found[mode]["written"] = (0, BLOCK) if mode == "one" else (BLOCK, FEW)  # what the two launches wrote
         found[mode]["arrived"] = sum(line.startswith("pid (") for line in done.stdout.splitlines()) - first
 for way, row in found.items():
     print(f"{way:7}{row['us']:12.1f} us{row['registers']:5} registers", end="")
