@@ -72,3 +72,15 @@ def debugging_is_easy(e: Evidence) -> Verdict:
     said = [e.record("gallery", name, "cpu")["cells"]["interpreter"]["wrong"][0] for name in e.names("noticed")]
     found = [verdict in ("notices", "refuses") for verdict in said if verdict != "cannot"]
     return Verdict(of_each(found), shares(found))
+
+
+def prints_are_slow(e: Evidence) -> Verdict:
+    """True where a print makes a kernel slower by more than 5 % even if nothing is ever printed; true if something is printed
+    where only that does."""
+    found = e.figures("debugging/print_timed")
+    never, ways = found["ways"]["never"], found["ways"]
+    ratio = {way: ways[way]["us"] / never["us"] for way in ("silent", "one", "all")}
+    verdict = TRUE if ratio["silent"] > 1.05 else TRUE_IF if ratio["one"] > 1.05 else FALSE
+    sizes = {"lines": ways["one"]["arrived"], "few": found["few"], "length": found["length"]}
+    lost = {"arrived": ways["all"]["arrived"] / max(ways["all"]["written"], 1)}
+    return Verdict(verdict, ratio | sizes | lost | {"more": ways["silent"]["registers"] - never["registers"]})
