@@ -42,7 +42,7 @@ PAGES: dict[str, list[str]] = {
         "attention_ladder", "attention_ladder_causal", "attention_gluon", "attention_gluon_causal",
         "attention_backward_ladder", "attention_decode_ladder",
         "attention_gluon_backward", "attention_gluon_backward_causal",
-        "flex_causal", "flex_window", "flex_documents", "flex_alibi", "flex_soft_cap",
+        "flex_causal", "flex_window", "flex_documents", "flex_alibi", "flex_relative", "flex_soft_cap",
     ],
     "fusing": [
         "epilogue_bias", "epilogue_gelu", "epilogue_silu", "epilogue_product", "epilogue_residual", "epilogue_kept",

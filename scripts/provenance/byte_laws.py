@@ -106,7 +106,8 @@ LAWS: dict[str, Law] = {
         Law(attended, twice(attended)),
         "attention attention_causal attention_window attention_documents attention_ladder attention_ladder_causal "
         "attention_gluon attention_gluon_causal attention_gluon_backward attention_gluon_backward_causal "
-        "attention_backward_ladder inductor_flex_causal flex_causal flex_window flex_documents flex_alibi flex_soft_cap",
+        "attention_backward_ladder inductor_flex_causal flex_causal flex_window flex_documents flex_alibi flex_soft_cap "
+        "flex_relative",
     ),
     "attention_gqa": Law(shared_heads, twice(shared_heads)),
     # One query a sequence is next to nothing beside its keys and values.
