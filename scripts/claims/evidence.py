@@ -1,5 +1,6 @@
 """What a judge may look at: records, and nothing else. It notes which ones were read, so that a page can name them."""
 
+import copy
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -54,6 +55,12 @@ class Evidence:
     def __init__(self, machine: str = "", baked: Path = records.BAKED):
         self.machine, self.baked = machine or primary_machine(), baked
         self.read: list[str] = []  # the names of programs, and of kernels, whose records were read
+
+    def on(self, machine: str) -> "Evidence":
+        """The same of another GPU; what is read of it is noted here."""
+        there = copy.copy(self)
+        there.machine = machine
+        return there
 
     def record(self, kind: str, name: str, machine: str = "") -> Record:
         path = records.record_path(machine or self.machine, kind, name, self.baked)

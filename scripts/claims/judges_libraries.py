@@ -15,6 +15,7 @@ IN_TRITON = [("tail", "hopper/tail"), ("wide_tile", "hopper/wide_tile"), ("matmu
 IN_TRITON += [("hopper_features", "hopper/features")]
 OTHERS = {"eager", "gluon", OURS}
 STEADY = 1.25  # times that scatter more, from their 20th to their 80th percentile, tell nothing of a tenth
+H100 = "nvidia-h100-80gb-hbm3"
 PEAK_TFLOPS = 989.4  # bfloat16, without sparsity, as the data sheet of the H100 and the H200 says
 BESIDE = [
     ("beside_add", "cuda/add"),
@@ -103,16 +104,21 @@ def cublas_85(e: Evidence) -> Verdict:
 
 
 def cublas_5_15(e: Evidence) -> Verdict:
-    """True where every recorded product with all sides from 2,048 takes at most 15 % longer than cuBLAS in Triton alone; true
-    if some kernels are in Gluon where all of the library's do, and those in Triton alone do not."""
-    cells = [cell for cell in products(e) if min(cell.sides) >= 2048]
+    """True where every recorded product with all sides from 2,048 takes at most 15 % longer than cuBLAS, on the H100 that the
+    claim names and on the H200, in Triton alone; true if some kernels are in Gluon where the library's do so for four products of
+    five on each."""
+    cells, named = ([cell for cell in products(card) if min(cell.sides) >= 2048] for card in (e, e.on(H100)))
     alone = [value for (shape, dtype), value in in_triton(e).items() if (shape, dtype) in {(c.shape, c.dtype) for c in cells}]
-    chosen, kept = ratios(cells), [[1 / value <= 1.15 for value in values] for values in (alone, ratios(cells))]
-    verdict = TRUE if all(kept[0]) and all(kept[1]) else TRUE_IF if all(kept[1]) else FALSE
-    figures = {"ahead": sum(value > 1 for value in chosen), "kept": sum(kept[0])} | by_gluon(e, 2048)
+    of_all, of_named = ratios(cells), ratios(named)
+    kept, kept_alone, kept_there = ([1 / value <= 1.15 for value in values] for values in (of_all, alone, of_named))
+    within = [sum(each) >= MOST * len(each) for each in (kept, kept_there)]
+    verdict = TRUE if all(kept + kept_alone + kept_there) else TRUE_IF if all(within) else FALSE
+    figures = {"ahead": sum(value > 1 for value in of_all), "kept": sum(kept_alone)} | by_gluon(e, 2048)
+    worst = named[of_named.index(min(of_named))]
+    figures |= {"there": sum(kept_there), "cases_there": len(named), "where": size(worst.shape), "least_there": min(of_named)}
     tails = e.cells("tail", "hopper/tail", having=("whole", "eager"))
     whole = {size(cell.shape): cell.ratio("whole", "eager") for cell in tails}  # the library's kernel in Triton
-    return Verdict(verdict, spread(chosen) | shares(kept[1]) | figures | {"whole": whole[figures["alone_at"]]})
+    return Verdict(verdict, spread(of_all) | shares(kept) | figures | {"whole": whole[figures["alone_at"]]})
 
 
 def cublas_on_par(e: Evidence) -> Verdict:
