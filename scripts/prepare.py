@@ -129,10 +129,20 @@ def kept_by_cards(*names: str) -> dict[str, dict[str, Any]]:
     return found
 
 
+def other_cards(gpu: str) -> dict[str, list[dict[str, Any]]]:
+    """The measurements of every other card than this one, by its name."""
+    found: dict[str, list[dict[str, Any]]] = {}
+    for machine in machines():
+        for row, environment in measured(machine):
+            if environment["gpu"] != gpu:
+                found.setdefault(environment["gpu"], []).append(row)
+    return found
+
+
 def figures() -> dict[str, Any]:
     """Every number that a page may show, under the name the page uses for it; `programs` holds what program_lines finds."""
     machine = primary_machine()
-    from scripts.pages import gallery, landscape_cards, messages, versions
+    from scripts.pages import across_cards, gallery, landscape_cards, messages, versions
 
     found: dict[str, Any] = {"m": {}, "ceiling": {}, "counted": {}, "compiled": {}, "kept": {}, "programs": {}, "baked": {}}
     found["drawn"] = {}
@@ -151,7 +161,10 @@ def figures() -> dict[str, Any]:
         return found
     if {"landscape_search", "hardware_sheet"} <= found["kept"].keys():
         found["cards"] = {"landscape": landscape_cards.compared(kept_by_cards(landscape_cards.SEARCH, landscape_cards.SHEET))}
-    for row, _ in measured(machine):
+    own = measured(machine)
+    if others := other_cards(own[0][1]["gpu"] if own else ""):
+        found.setdefault("cards", {})["across"] = across_cards.compared([row for row, _ in own], others)
+    for row, _ in own:
         tree = found["m"]
         for key in ("op", "direction", "shape", "dtype"):
             tree = tree.setdefault(row[key], {})

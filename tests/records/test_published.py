@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from scripts.pages import measurements
 from scripts.pages.gallery import TOOLS
 from scripts.provenance import byte_laws, records, sources
 from scripts.provenance.environment import primary_machine, several_machine
@@ -249,6 +250,54 @@ def expected_cards() -> list[dict[str, Any]]:
     return found
 
 
+def expected_across() -> list[dict[str, Any]]:
+    """How the library stands beside its peers on another card, from the lines of benchmarks.csv."""
+    with (records.ROOT / "docs/data/benchmarks.csv").open(encoding="utf-8") as file:
+        lines = list(csv.DictReader(file))
+    by: dict[tuple[str, ...], dict[str, dict[tuple[str, str], float]]] = {}
+    for line in lines:
+        case = by.setdefault(tuple(line[key] for key in ("op", "direction", "shape", "dtype")), {})
+        case.setdefault(line["timing"], {})[line["gpu"], line["implementation"]] = float(line["ms_p50"])
+    own = records.read(records.record_path(PRIMARY, "program", "hardware/sheet"))["environment"]["gpu"]
+    topic_of = {op: topic for topic, ops in measurements.PAGES.items() for op in ops}
+    found = []
+    for gpu in sorted({line["gpu"] for line in lines} - {own}):
+        pairs: dict[tuple[str, ...], tuple[float, float]] = {}
+        for key, timings in by.items():
+            both = {timing: ms for timing, ms in timings.items() if {card for card, _ in ms} >= {own, gpu}}
+            timing = "graph" if "graph" in both else "call"
+            for ours, (way, rivals) in measurements.WAYS.items() if both else ():
+                ms = both[timing]
+                shared = [name for name in rivals if {(own, name), (gpu, name), (own, ours), (gpu, ours)} <= ms.keys()]
+                if shared:
+                    here, there = (min(ms[card, name] for name in shared) / ms[card, ours] for card in (own, gpu))
+                    pairs[key[0], way, *key[1:], timing] = here, there
+        of = {topic: [pair for case, pair in pairs.items() if topic_of[case[0]] == topic] for topic in measurements.PAGES}
+        topics = {topic: tally(some) for topic, some in of.items()}
+        ends = [(case, *pair) for case, pair in pairs.items() if sign(pair[0]) * sign(pair[1]) < 0]
+        turned = [{"case": list(case), "here": here, "there": there} for case, here, there in ends]
+        turned.sort(key=lambda one: one["there"] / one["here"])
+        known = {topic: row for topic, row in topics.items() if row["cases"]}
+        found.append({"gpu": gpu, "topics": known, "all": tally(list(pairs.values())), "turned": turned})
+    return found
+
+
+def sign(ratio: float) -> int:
+    """Ahead, behind, or neither within two percent."""
+    return (ratio > 1.02) - (ratio < 0.98)
+
+
+def tally(pairs: list[tuple[float, float]]) -> dict[str, Any]:
+    signs = [(sign(here), sign(there)) for here, there in pairs]
+    alike, turned = sum(a == b for a, b in signs), sum(a * b < 0 for a, b in signs)
+    found: dict[str, Any] = {"cases": len(pairs), "alike": alike, "turned": turned}
+    for at, where in enumerate(("here", "there")):
+        counts = collections.Counter(each[at] for each in signs)
+        mean = math.exp(math.fsum(math.log(pair[at]) for pair in pairs) / max(len(pairs), 1))
+        found[where] = {"won": counts[1], "level": counts[0], "lost": counts[-1], "mean": mean}
+    return found
+
+
 def expected_messages() -> dict[str, int]:
     """The counts by which the error index judges the messages."""
     said = [record["said"] for _, record in records.all_records("cpu") if record["kind"] == "messages"]
@@ -299,6 +348,7 @@ def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
     (last,) = {json.dumps(record["environment"]) for record in raw if record["environment"]["measured_at"] == newest}
     found |= {("baked", key): value for key, value in json.loads(last).items()}
     found |= {("cards", "landscape", *path): value for path, value in leaves(expected_cards())}
+    found |= {("cards", "across", *path): value for path, value in leaves(expected_across())}
     found |= {("messages", key): value for key, value in expected_messages().items()}
     found |= {("gallery", *path): value for path, value in leaves(expected_gallery())}
     found |= {("versions", key): value for key, value in expected_versions().items()}
