@@ -84,6 +84,7 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=1, ensure_ascii=False) + "\n")
 
 
+@cache
 def measured(machine: str) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """Every measurement of a machine with the environment it was made in, fresh records only."""
     with_rows = [record for record in records_of(machine) if record.get("measurements")]  # few, and age is dear to tell

@@ -105,8 +105,8 @@ def cublas_85(e: Evidence) -> Verdict:
 
 def cublas_5_15(e: Evidence) -> Verdict:
     """True where every recorded product with all sides from 2,048 takes at most 15 % longer than cuBLAS, on the H100 that the
-    claim names and on the H200, in Triton alone; true if some kernels are in Gluon where the library's do so for four products of
-    five on each."""
+    claim names and on the H200, and on the H200 also in Triton alone; true if some kernels are in Gluon where the library's do so
+    for four products of five on each."""
     cells, named = ([cell for cell in products(card) if min(cell.sides) >= 2048] for card in (e, e.on(H100)))
     alone = [value for (shape, dtype), value in in_triton(e).items() if (shape, dtype) in {(c.shape, c.dtype) for c in cells}]
     of_all, of_named = ratios(cells), ratios(named)
