@@ -279,12 +279,25 @@ def last_score(module: str) -> tuple[dict[str, str], dict[str, int]]:
     if not commit:
         raise RuntimeError(f"{module}: no commit has a score that could be a start")
     before, now = kernels_at(module, commit), kernels_at(module)
-    found = records.read(path)
-    last = dict(found["caught"]) | {left["name"]: "" for left in found["left"]}
+    last, same = outcomes_kept(records.read(path))
     alike = {function for function, text in now.items() if before.get(function) == text}
     last = {name: test for name, test in last.items() if name.partition(":")[0] in alike}
-    same = {left["name"]: int(left["reason"].split()[-2]) for left in found["left"] if left["outcome"] == "same"}
-    return last, {name: same.get(name, 0) for name, test in last.items() if not test} if before == now else {}
+    return last, {name: same[name] for name, test in last.items() if not test} if before == now else {}
+
+
+def outcomes_kept(found: dict[str, Any]) -> tuple[dict[str, str], dict[str, int]]:
+    """Of a score: the test that noticed each mutant, empty for none; and of the rest, how many specimens are the same."""
+    same = {left["name"]: int(left["reason"].split()[-2]) if left["outcome"] == "same" else 0 for left in found["left"]}
+    return dict(found["caught"]) | dict.fromkeys(same, ""), same
+
+
+def score_of_twin(module: str) -> tuple[dict[str, str], dict[str, int]]:
+    """The outcomes of a module of the same kernels and the same tests, as the norms have them, whose score is of today's code."""
+    asked = files(module), sources.tests_of(module)
+    for other in kept():
+        if other != module and not is_due(other) and (files(other), sources.tests_of(other)) == asked:
+            return outcomes_kept(records.read(records.record_path("cpu", "mutants", other)))
+    return {}, {}
 
 
 def noticed_by_others(module: str) -> dict[str, str]:
@@ -482,20 +495,19 @@ def main() -> int:
         (module,) = arguments.modules
         records.write_text(arguments.keep, json.dumps(sample_on_gpu(module, arguments.jobs)))
         return 0
-    tried_before: dict[tuple[str, ...], dict[str, str]] = {}
     for module in arguments.modules or [module for module in matrix.modules() if is_due(module)]:
         chosen = [job for job in of_module(module) if fnmatch.fnmatch(job[1].name, arguments.only)]
         if arguments.list:
             print(*(f"{path}:{mutant.line}: {mutant.name}" for path, mutant in chosen), sep="\n")
             continue
-        # Modules that share their kernels and their tests, as the norms do, share the outcomes.
-        began, same = time.monotonic(), (*files(module), *sources.tests_of(module))
-        noticing, kept_at = tried_before.setdefault(same, {}), journal(module)
+        began, kept_at, noticing = time.monotonic(), journal(module), dict[str, str]()
         # What another module's tests noticed, of a kernel that both share, is noticed: it need not be tried again.
         others = noticed_by_others(module)
+        twins, alike = score_of_twin(module)
         if arguments.only == "*":
-            noticing |= others | noted(module)
-        last, alike = last_score(module) if arguments.again else ({}, {})
+            noticing |= twins | others | noted(module)
+        last, alike_before = last_score(module) if arguments.again else ({}, {})
+        alike |= alike_before
         noticing |= {mutant.name: "" for _, mutant in chosen if last.get(mutant.name) == "" and mutant.name not in noticing}
         if any(mutant.name not in noticing for _, mutant in chosen):
             for mutant, noticed in outcomes(module, chosen, arguments.jobs, noticing, last):

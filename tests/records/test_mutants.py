@@ -104,6 +104,17 @@ def test_a_last_score_is_a_start_for_kernels_that_have_not_changed(monkeypatch, 
     assert same and alike == ({} if changed else {left["name"]: same.get(left["name"], 0) for left in found["left"]})
 
 
+def test_a_module_of_the_same_kernels_and_tests_gives_its_outcomes(monkeypatch):
+    monkeypatch.setattr(mutate, "is_due", lambda module: module != "rms_norm")
+    found, same = mutate.score_of_twin("layer_norm")
+    score = records.read(records.record_path("cpu", "mutants", "rms_norm"))
+    assert {name: test for name, test in found.items() if test} == dict(score["caught"])
+    assert set(same) == {left["name"] for left in score["left"]} == set(found) - set(dict(score["caught"]))
+    assert mutate.score_of_twin("add_rms_norm") == mutate.score_of_twin("add") == ({}, {})
+    monkeypatch.setattr(mutate, "is_due", lambda module: True)
+    assert mutate.score_of_twin("layer_norm") == ({}, {})
+
+
 def test_without_a_commit_no_last_score_is_a_start(monkeypatch):
     monkeypatch.setattr(mutate.subprocess, "run", lambda *_, **__: SimpleNamespace(stdout=""))
     with pytest.raises(RuntimeError, match="add: no commit has a score"):
