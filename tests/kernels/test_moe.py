@@ -199,7 +199,7 @@ def test_a_token_that_is_nan_harms_no_other(device):
 def test_sorting(n_tokens, n_experts, k, block_m, device, monkeypatch):
     logits = random(n_tokens, n_experts, device=device)
     logits[:, n_experts // 2] -= 100  # chosen where all are, else never
-    for counting in (128, 3):  # programs that count, so that each has one step or several
+    for counting in (128, 3, 1):  # programs that count, so that each has one step or several, or one program has all
         monkeypatch.setattr("kernels.moe.route.COUNTING", counting)
         experts, _, counts = route(logits, k)
         pairs, starts, tiles = sort_by_expert(experts, counts, block_m)
@@ -220,6 +220,13 @@ def test_the_list_has_room_for_any_routing():
         active = min(n_pairs, n_experts)
         worst = active - 1 + -(-(n_pairs - active + 1) // block_m)
         assert worst <= tiles_at_most(n_pairs, n_experts, block_m) <= worst + active
+
+
+@pytest.mark.parametrize("width", [1, 1024, 2500])
+def test_a_token_s_rows_are_added_in_order_however_wide(width, device):
+    parts = random(5 * 3, width, device=device)
+    rows = parts.view(5, 3, width)
+    assert torch.equal(combined(parts, 3), rows[:, 0] + rows[:, 1] + rows[:, 2])
 
 
 def within(reads: list, writes: list):
