@@ -429,13 +429,17 @@ def unscored() -> list[str]:
     return [module for module in matrix.modules() if module not in kept() and not set(files(module)) <= scored]
 
 
-def together() -> Counter[str]:
-    """How many changes had which outcome, each counted once, though several modules may share its kernel."""
+def together() -> dict[str, Counter[str]]:
+    """By the kind of change, how many had which outcome: each counted once, as noticed where any module's tests noticed it."""
     outcomes: dict[str, str] = {}
-    for module in kept():
-        found = records.read(records.record_path("cpu", "mutants", module))
-        outcomes |= {name: "caught" for name, _ in found["caught"]} | {left["name"]: left["outcome"] for left in found["left"]}
-    return Counter(outcomes.values())
+    for found in [records.read(records.record_path("cpu", "mutants", module)) for module in kept()]:
+        left = {each["name"]: each["outcome"] for each in found["left"]}
+        outcomes |= {name: outcome for name, outcome in left.items() if outcomes.get(name) != "caught"}
+        outcomes |= {name: "caught" for name, _ in found["caught"]}
+    kinds: dict[str, Counter[str]] = {}
+    for name, outcome in outcomes.items():
+        kinds.setdefault(name.split(": ")[1], Counter())[outcome] += 1
+    return kinds
 
 
 def judge_again(module: str) -> None:

@@ -17,6 +17,7 @@ import shutil
 import signal
 import statistics
 import sys
+from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from functools import cache
@@ -38,6 +39,9 @@ DOCS = records.ROOT / "docs"
 CSV_COLUMNS = ["gpu", "op", "direction", "shape", "dtype", "implementation", "timing", "ms_p20", "ms_p50", "ms_p80"]
 CSV_COLUMNS += ["bytes", "flops", "commit", "measured_at"]
 HOME_SHOWS = ["traces/first_kernel/add.html", "charts/softmax_passes.html"]
+KINDS_OF_CHANGE = {"mask": "a mask left out", "choice": "tl.where with its sides exchanged", "stride": "a stride, by one"}
+KINDS_OF_CHANGE |= {"arithmetic": "a sign or an operator", "function": "a function, as sum to max", "comparison": "a comparison"}
+KINDS_OF_CHANGE |= {"number": "a number, by one", "other": "a filler, other=", "conversion": "a conversion dropped"}
 TO_DOWNLOAD = ["profiling/report"]  # outputs that are read as files, too long for a page
 TO_ROOT = "../../"  # every page that shows a chart or a trace lies two folders deep
 
@@ -509,7 +513,7 @@ def write_measurements() -> None:
 
 
 def write_trust() -> None:
-    """Two tables: what Compute Sanitizer found in each program that asks for several of its tools, and the mutants' scores."""
+    """What Compute Sanitizer found in each program that asks for several of its tools, and the mutants' scores, in tables."""
     from scripts import mutate
 
     tools = ("memcheck", "racecheck", "initcheck", "synccheck")
@@ -519,16 +523,22 @@ def write_trust() -> None:
             errors = {entry["tool"]: entry["errors"] for entry in record["sanitizers"]}
             lines.append([record["name"], *(errors.get(tool) for tool in tools)])
     write_text(DOCS / "generated" / "sanitized.html", html_table(lines, "Errors that Compute Sanitizer reported"))
-    kinds = ("caught", "same", "equivalent", "gap")
-    lines = [["operation", "changes", "noticed", "the same machine code", "no test can notice", "missed"]]
+    outcomes = ("caught", "same", "equivalent", "gap")
+    head = ["changes", "noticed", "the same machine code", "no test can notice", "missed"]
+    lines = [["operation", *head]]
     for record in records_of("cpu") if "cpu" in machines() else []:
         if record["kind"] == "mutants":
-            counts = [record["total"].get(outcome, 0) for outcome in kinds]
+            counts = [record["total"].get(outcome, 0) for outcome in outcomes]
             lines.append([record["name"], sum(counts), *counts])
     lines += [[module, len(mutate.of_module(module))] + [None] * 4 for module in mutate.unscored()]
-    together = mutate.together()
-    lines += [["together, each change once", together.total(), *(together[outcome] for outcome in kinds)]] if together else []
     write_text(DOCS / "generated" / "mutants.html", html_table(lines, "Changes of the kernels that the tests noticed"))
+    by_kind = mutate.together()
+    lines = [["what is changed", *head]]
+    for kind, counted in sorted(by_kind.items(), key=lambda item: item[1]["gap"] / item[1].total()):
+        lines.append([KINDS_OF_CHANGE[kind], counted.total(), *(counted[outcome] for outcome in outcomes)])
+    whole = sum(by_kind.values(), Counter())
+    lines += [["together", whole.total(), *(whole[outcome] for outcome in outcomes)]] if whole else []
+    write_text(DOCS / "generated" / "mutants_by_kind.html", html_table(lines, "Changes by their kind, each counted once"))
     lines = [["kernels in Gluon", "changes", "tried", "noticed", "no test can notice", "missed"]]
     for record in records_of(primary_machine()) if primary_machine() in machines() else []:
         if record["kind"] == "mutants":
