@@ -168,7 +168,11 @@ def figures() -> dict[str, Any]:
         found["cards"] = {"landscape": landscape_cards.compared(kept_by_cards(landscape_cards.SEARCH, landscape_cards.SHEET))}
     own = measured(machine)
     if others := other_cards(own[0][1]["gpu"] if own else ""):
-        found.setdefault("cards", {})["across"] = across_cards.compared([row for row, _ in own], others)
+        across = across_cards.compared([row for row, _ in own], others)
+        shown = {path.stem for path in (DOCS / "charts" / machine).glob("*.json")}
+        offered = {card.gpu: len(card.charts.keys() & shown) for card in cards.others(DOCS / "charts", DOCS / "baked")}
+        across = [card | {"charts": offered.get(card["gpu"], 0)} for card in across]
+        found.setdefault("cards", {}).update(across=across, charts=len(shown))
     for row, _ in own:
         tree = found["m"]
         for key in ("op", "direction", "shape", "dtype"):

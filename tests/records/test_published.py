@@ -3,6 +3,7 @@
 import collections
 import csv
 import hashlib
+import html
 import json
 import math
 import re
@@ -250,6 +251,10 @@ def expected_cards() -> list[dict[str, Any]]:
     return found
 
 
+def charts_shown() -> list[str]:
+    return [path.read_text(encoding="utf-8") for path in (records.ROOT / "docs/generated/charts").glob("*.html")]
+
+
 def expected_across() -> list[dict[str, Any]]:
     """How the library stands beside its peers on another card, from the lines of benchmarks.csv."""
     with (records.ROOT / "docs/data/benchmarks.csv").open(encoding="utf-8") as file:
@@ -278,7 +283,9 @@ def expected_across() -> list[dict[str, Any]]:
         turned = [{"case": list(case), "here": here, "there": there} for case, here, there in ends]
         turned.sort(key=lambda one: one["there"] / one["here"])
         known = {topic: row for topic, row in topics.items() if row["cases"]}
-        found.append({"gpu": gpu, "topics": known, "all": tally(list(pairs.values())), "turned": turned})
+        offered = json.dumps({"gpu": gpu, "has": True}, separators=(",", ":"))[1:-1]
+        charts = sum(offered in html.unescape(text) for text in charts_shown())
+        found.append({"gpu": gpu, "topics": known, "all": tally(list(pairs.values())), "turned": turned, "charts": charts})
     return found
 
 
@@ -349,6 +356,7 @@ def expected_figures(raw: list[dict[str, Any]]) -> Leaves:
     found |= {("baked", key): value for key, value in json.loads(last).items()}
     found |= {("cards", "landscape", *path): value for path, value in leaves(expected_cards())}
     found |= {("cards", "across", *path): value for path, value in leaves(expected_across())}
+    found["cards", "charts"] = len(charts_shown())
     found |= {("messages", key): value for key, value in expected_messages().items()}
     found |= {("gallery", *path): value for path, value in leaves(expected_gallery())}
     found |= {("versions", key): value for key, value in expected_versions().items()}
