@@ -446,8 +446,8 @@ def judge_again(module: str) -> None:
     """Work a kept score out anew, after the list of equivalents or a score of another module has changed."""
     path = records.record_path(primary_machine() if module in GLUON else "cpu", "mutants", module)
     kept_score = records.read(path)
-    same = {left["name"]: int(left["reason"].split()[-2]) for left in kept_score["left"] if left["outcome"] == "same"}
-    known = {left["name"]: same.get(left["name"], 0) for left in kept_score["left"]} if same or module in GLUON else {}
+    _, known = outcomes_kept(kept_score)
+    known = known if any(known.values()) or module in GLUON else {}
     if module in GLUON:  # a lot drew some of its changes
         noticed = dict(kept_score["caught"])
         tried = [(mutant, noticed.get(mutant.name, "")) for _, mutant in drawn(module, len(noticed) + len(known))]
