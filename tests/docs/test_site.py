@@ -19,13 +19,14 @@ from tests.docs.builds import SITE_URL
 from tests.docs.pages import ROOT
 from tests.turns import taken_if
 
-# Of processor time: 281 pages took 28 s on a quiet machine and 50 s beside other tests. No part of it stands out.
-SECONDS = 60
+# How many yardsticks of tests/docs/builds.py a build may cost: 281 pages cost 60 to 80 of them, whatever ran besides, in what was
+# 28 s of processor time on one day and 60 s on another. A page that is rendered twice is more than this allows.
+YARDSTICKS = 120
 SETTINGS = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
 
 
 def test_it_builds_in_time(site):
-    assert site.seconds < SECONDS, f"the build took {site.seconds:.1f} s of processor time"
+    assert site.cost < YARDSTICKS, f"the build cost {site.cost:.1f} yardsticks"
 
 
 def test_every_page_is_built(site):
