@@ -144,8 +144,8 @@ def my_long_softmax(x, out):
 
 # %% [markdown] tags=["hint"]
 # The old total is a sum of exp(x - largest). You want the sum of exp(x - new). Each term is the old one times
-# exp(largest - new), so the total is as well. At the first block the total is 0, and exp(-inf) is 0 too. In the second loop
-# nothing runs along any more: an element's softmax is exp(x - largest) / total, and the load is the one of the first loop.
+# exp(largest - new), so the total is as well. At the first block the total is 0, and exp(-inf) is 0 too. The second loop
+# keeps no running numbers: an element's softmax is exp(x - largest) / total, and the load is the one of the first loop.
 
 # %% tags=["check"]
 check(my_long_softmax, "long_softmax")

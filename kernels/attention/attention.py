@@ -65,7 +65,7 @@ def attention(
 
     Returns:
         The output, of the shape and dtype of `q`, and of its layout in memory where that fills it. With `return_lse` also the
-            log-sum-exp, of shape [B, H, L] in float32. A query without an open key gets zeros, where PyTorch gives NaN for a
+            log-sum-exp, of shape [B, H, L] in float32. A query without an open key gets zeros, as in PyTorch with a
             mask that is all False, and a log-sum-exp of -inf.
 
     Raises:
@@ -79,7 +79,7 @@ def attention(
     the token itself: it is `window=(1023, 0)` here.
 
     Differentiable once, the log-sum-exp included; a second derivative is refused. Sums are in float32, and weights are rounded
-    to the dtype of `v` before they are multiplied with it. float32 is multiplied exactly, without tensor cores. A NaN in a key
+    to the dtype of `v` before they are multiplied with it. float32 is multiplied in full, without tensor cores. A NaN in a key
     reaches the queries that it is open to; one in a value may also reach their neighbors, because zero times NaN is NaN.
 
     A head has at most 256 numbers, a sequence at most 2**28 rows. On Hopper, long sequences in 16 bits take a kernel in Gluon

@@ -108,7 +108,7 @@ def cross_entropy(
             range. On a GPU the host could not know that without waiting: there, the row's loss and gradient are NaN.
 
     Differentiable in `logits`, any number of times: the first gradient is a kernel, gradients of gradients are PyTorch
-    operations. For `mean` and `sum` the gradient is written in the forward pass, as if the incoming gradient will be
+    operations. For `mean` and `sum` the gradient is written in the forward pass, as if the incoming gradient were going to be
     one, and takes its memory from then on. Where it turns out otherwise (the loss was scaled), it is computed anew.
 
     Bytes:

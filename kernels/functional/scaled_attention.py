@@ -106,14 +106,15 @@ def scaled_dot_product_attention(
         query: [..., H, L, E], or [L, E] for a single head.
         key: [..., H, S, E]; fewer heads where `enable_gqa` says so.
         value: [..., H, S, F]. F may differ from E.
-        attn_mask: None.
-        dropout_p: 0.0.
+        attn_mask: Has to be None.
+        dropout_p: Has to be 0.0.
         is_causal: Whether a query sees no key past the diagonal, which begins in the upper left corner.
         scale: The factor of the products; 1 / sqrt(E) unless given.
         enable_gqa: Whether neighboring heads of queries may share one of keys and values.
 
     Raises:
         NotImplementedError: `attn_mask` or `dropout_p` was given.
+        ValueError: A head has more than 256 numbers, or the shapes do not fit together.
 
     Examples:
         >>> import kernels.functional as F

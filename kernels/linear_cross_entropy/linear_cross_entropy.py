@@ -7,9 +7,9 @@ training step. Here a few hundred rows of logits are computed at a time, turned 
 into the gradients of `x` and `weight` before the next rows take their place. For N rows of H numbers, C classes and
 e bytes a number, a chunk of R rows takes RCe bytes instead of NCe; the gradients take (NH + CH)e, as they always do.
 
-The gradients are found in the forward pass, as if the incoming gradient will be one, and handed over in the backward pass. The
-other way is to keep nothing and compute the logits once more in the backward pass: one product of four more, while the
-gradients' memory is taken later. Of the two the products cost more: the weight's gradient is there at the end of the
+The gradients are found in the forward pass, as if the incoming gradient were going to be one, and handed over in the backward
+pass. The other way is to keep nothing and compute the logits once more in the backward pass: one product of four more, while
+the gradients' memory is taken later. Of the two the products cost more: the weight's gradient is there at the end of the
 backward pass anyway.
 """
 
@@ -155,7 +155,9 @@ def linear_cross_entropy(
 ) -> torch.Tensor:
     """Compare a linear layer's outputs with the classes that were wanted, without ever holding all outputs in memory.
 
-    The result is that of `torch.nn.functional.cross_entropy(torch.nn.functional.linear(x, weight, bias), target)`.
+    For `x` of two dimensions the result is that of
+    `torch.nn.functional.cross_entropy(torch.nn.functional.linear(x, weight, bias), target)`. Of more dimensions, all but the last
+    are made one first; PyTorch would look for the classes in the second.
 
     Example:
         ```python

@@ -123,7 +123,8 @@ def histogram(x: torch.Tensor, bins: int, min: float | None = None, max: float |
         x: A tensor of any shape and strides; float32, float16 or bfloat16, or uint8, int32 or int64.
         bins: How many bins, from 1 to 4,194,304.
         min: For floats, the lower edge of the first bin. If neither edge is given they are the smallest and the largest
-            element, as in `torch.histc`; finding them reads `x` once more and waits for the GPU.
+            element, as in `torch.histc`; finding them reads `x` once more and waits for the GPU. (`torch.histc` also
+            finds them where two equal edges are given; here those are taken at their word.)
         max: The upper edge of the last bin. Both edges, or neither.
 
     Returns:

@@ -1,7 +1,7 @@
 """The library beside its peers on every card that timed the same cases, held against the card whose numbers the pages give.
 
     compared(own, others)  ->  for each other card, by the topics of the measurement pages: the cases that both timed, how many
-                               are won on each, how far ahead ours is in the mean, and which are won on one and lost on the other
+                               are won on each, how far ahead ours is on average, and which are won on one and lost on the other
 
 The standard library alone.
 """

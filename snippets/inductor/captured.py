@@ -1,5 +1,6 @@
 """Catch the program that torch.compile writes, find the kernels in it, and see what a call really launches."""
 # needs: cuda
+# --8<-- [start:captured]
 import re
 import statistics
 import sys
@@ -10,7 +11,6 @@ from torch._inductor import config
 from torch._inductor.utils import run_and_get_code
 
 
-# --8<-- [start:captured]
 def captured(function, *arguments, **options):
     """Compile a function anew; return it compiled, what it returns, and the program that was written for it."""
     compiled = torch.compile(function, dynamic=False, **options)
@@ -45,7 +45,6 @@ def launched(call):
     if not kernels:
         raise RuntimeError("the profiler saw no kernel")
     return kernels
-# --8<-- [end:captured]
 
 
 def show(program):
@@ -53,6 +52,7 @@ def show(program):
     print("calls:", ", ".join(calls_of(program)))
     for made, text in kernels_of(program):
         print(f"\n# made as {made}\n@triton.jit\n{text}")
+# --8<-- [end:captured]
 
 
 # --8<-- [start:host]
