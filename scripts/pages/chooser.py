@@ -66,7 +66,7 @@ CANNOT = {
     "compile": "Promise a kernel: what it makes is its own choice, and changes with its version.",
     "triton": "Say which warp does what, or where in shared memory something lies.",
     "cuda": "Run on another make of GPU, or fit the next generation without being written again.",
-    "eager matmul": "Anything after the sum but a bias and a factor: an activation is another pass.",
+    "eager matmul": "Anything after the sum but the library's few finishes: any other activation is another pass.",
     "compile matmul": "Add anything: by default it calls the same library.",
     "triton matmul": "Say which warps load and which multiply.",
     "cuda matmul": "Use wgmma or the tensor memory accelerator: at this length it has mma and cp.async.",
