@@ -24,10 +24,10 @@ ENGINES = ["site", "zensical_site"] if turns.due("zensical", 4, *HOW) else ["sit
 WITH_REPOSITORY = turns.due("repository", 4, *HOW)
 
 
-# Work of the kind that a build is made of, and that always is the same: a thousand functions, colored.
+# Work of the kind that a build is made of, and that is always the same: three thousand functions, colored.
 YARDSTICK = """
 from pygments import highlight, lexers, formatters
-text = 'def add(x, y=1, *, name="a"):\\n    return x[0] + y * 2.5  # a sum\\n' * 1000
+text = 'def add(x, y=1, *, name="a"):\\n    return x[0] + y * 2.5  # a sum\\n' * 3000
 highlight(text, lexers.PythonLexer(), formatters.HtmlFormatter())
 """
 
