@@ -26,6 +26,7 @@ from tests.docs.pages import (
 FORM = '```{.python data-program="chapter/name"}'
 MARKER = re.compile(r"--8<-- \[(start|end):([\w-]+)\]")
 PROGRAM_LINK = re.compile(r"\[(?P<label>[^\]]+)\]\((?P<target>[^)\s]+)\)\{ \.program \}")
+FILLED_IN = re.compile(r"\]\([^)\n]*\[[=%][^)\n]*\.md\b")
 IMPORT = re.compile(r"(?:from [.\w]+ )?import [\w., ]+$")
 LIBRARY_IMPORT = re.compile(r"from kernels[.\w]* import [\w, ]+$")
 DISGUISED = re.compile(
@@ -246,6 +247,16 @@ def read_list(path: Path) -> list[str]:
     """The lines of a committed list; empty ones and those that begin with # say nothing."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def page_link_problems(root: Path) -> list[str]:
+    """Zensical judges a link to a page as it is written, before a template fills it in, and finds no page of that name."""
+    found = []
+    for page, text in texts(root).items():
+        for match in FILLED_IN.finditer(text):
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(f"{page}:{line}: a link to a page is filled in by a template; write it whole")
+    return found
 
 
 def gpu_block_problems(root: Path, listed: list[str]) -> list[str]:

@@ -73,6 +73,10 @@ def test_the_list_of_programs_is_true():
     assert page_rules.listing_problems(ROOT) == []
 
 
+def test_links_to_pages_are_written_whole():
+    assert page_rules.page_link_problems(ROOT) == []
+
+
 def test_no_snippet_is_an_orphan():
     assert page_rules.orphan_snippets(ROOT) == []
 
@@ -155,6 +159,7 @@ CHECKS = {
     "markers": page_rules.marker_problems,
     "regions": lambda root: page_rules.orphan_regions(root, set()),
     "share": page_rules.share_problems,
+    "links": page_rules.page_link_problems,
     "gpu": lambda root: page_rules.gpu_block_problems(root, []),
 }
 
@@ -231,6 +236,7 @@ DEFECTS = {
     "too few on a CPU": ("share", put(BLOCK, f"{BLOCK}\n\n{BLOCK}".replace("{.python ", "{.python .gpu ", 1)), "1 of 2"),
     "a page without a reason": ("share", put("{.python ", "{.python .gpu "), "say why"),
     "a stale reason": ("share", put("title: Sums", "no_cpu_blocks: none runs"), "says `no_cpu_blocks`"),
+    "a link filled in": ("links", put("title: Sums\n---\n", "title: Sums\n---\n[a](../[= topic =].md)\n"), "filled in"),
     "an unlisted skip": ("gpu", put("{.python ", "{.python .gpu "), "docs/course/sums.md sums/sum: skipped"),
 }
 
