@@ -116,6 +116,7 @@ SHARED = {
     ("mask_precedence", "python/#chained-comparison"),
     ("nested_function", "python/#not-defined"),
     ("no_driver_tuned", "setup/#no-driver"),
+    ("tensor_methods", "blocks/#tensor-index"),
     ("value_block", "types/#ternary-types"),
 }
 

@@ -28,6 +28,9 @@ const PAGES = 30;
 const LONGEST = 24; // words of a query that are looked for: its last ones, because a message ends with what counts
 const SHOWN = 3; // sections of a page that are not folded
 const FAINT = 0.3; // of the best score: what earns less is left out
+const MESSAGE = /error|exception|failed|cannot|fatal|['"`]/i; // who asks so pastes what a program said
+const UNKNOWN = 0.16; // what no entry has earns less, and each message that one has earns more
+const NO_ENTRY = "errors/#a-message-that-is-not-here";
 
 const WORD = /[\p{L}\p{N}_]+(?:[.'’-][\p{L}\p{N}_]+)*/gu;
 const DOT = /\.(?!\d)/;
@@ -200,7 +203,11 @@ export class Engine {
         if (!(best.get(section)?.score >= result.score)) best.set(section, { section, ...result });
       }
     }
-    return { items: group([...best.values()]), suggest: this.#complete(query) };
+    const results = [...best.values()];
+    const unknown = MESSAGE.test(query) && results.every(({ score }) => score < UNKNOWN);
+    const section = unknown && this.#sections.find(({ doc }) => doc.location === NO_ENTRY);
+    if (section) results.push({ section, score: UNKNOWN, names: new Set() });
+    return { items: group(results), suggest: this.#complete(query) };
   }
 
   // What a query asks for; the words that may be names, and those of several pieces among them, which are looked for as a whole

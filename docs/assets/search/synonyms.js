@@ -10,7 +10,9 @@ int8, 8-bit
 int64, 64-bit, 32 bits, 2³¹
 fp16, bf16, bfloat16, float16, half precision, 16 bits
 tf32, fp32, float32
-quantize, quantization > 8-bit, precision
+quantize, quantization > quantized numbers, 8-bit
+w8a16, w8a8, w4a16, dequantize, dequant, zero point, weight-only, weight only, int4, 4-bit, gptq, awq, marlin, absmax, group scale, per-row scale, gemv > quantized numbers
+round, rint, rounding, truncate > round nearest
 mixed precision, amp > autocast
 overflow > 32 bits, 2³¹
 tma, tensor descriptor, make_tensor_descriptor, tensordescriptor
@@ -20,6 +22,9 @@ rocm, amd, intel, xpu, macos, mac, windows, wsl > compatibility, what to install
 install, pip, requirements, supported, version > what to install, compatibility
 wsl, windows
 nvidia, gpu, card, a100, h100, b200, rtx > compatibility, what a generation changes
+p100, gtx 1080, pascal, maxwell > no kernel image
+v100, t4, volta, turing > what to install, no kernel image
+l4, l40s, a10 > card decides
 4090, 3090, 4080, geforce, ada, sm_89, sm_86, consumer > add gpu, card decides
 changed, release notes, upgrade > changelog, compatibility
 colab, notebook, jupyter, kaggle > lab
@@ -37,8 +42,11 @@ out of bounds, oob, segfault > mask, illegal memory access
 cudaerrorillegaladdress > illegal memory access
 outofresources, shared memory exceeded, out of shared memory, shared memory limit > out of resource shared memory
 slow, slower, speed up, optimize, performance, bottleneck > profile, how fast, autotune
-profile, profiler, ncu, nsight, nsys, counter, proton
+profile, profiler, ncu, nsight, counter, proton
 profile, profiling, profiler, nsight > kernel slow
+ncu, nsight compute > report of nsight compute
+nsys > nsight systems
+cross compile, ahead of time, aot, without a gpu, compile_only > compiled without a gpu
 benchmark, timing, stopwatch, measure
 do_bench > how this site measures
 ptx, sass, assembly, machine code
