@@ -152,7 +152,7 @@ def index() -> str:
             for entry in here
         ]
         parts.append(f'<h3><a href="{here[0].page}/">{inline_html(title)}</a></h3><ul>{"".join(lines)}</ul>')
-    return f'<div class="bw-errors">{"".join(parts)}</div>\n'
+    return f'<div class="bw-errors" data-search-exclude="">{"".join(parts)}</div>\n'
 
 
 def speakers(entry: Entry) -> str:
