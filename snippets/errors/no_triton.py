@@ -7,8 +7,6 @@ if not torch.cuda.is_available():
     os.environ["TRITON_INTERPRET"] = "1"  # before triton is imported
     print("No CUDA device found: Triton's interpreter runs the kernel on the CPU.")
 
-import triton
-
 from kernels.tools.errors import error_of_program
 
 # --8<-- [start:wrong]
@@ -23,8 +21,8 @@ said = error_of_program(program, PYTHONPATH=None)
 print(said)
 
 # --8<-- [start:right]
-from importlib.metadata import version
+from importlib.util import find_spec
 
-print(version("triton") == triton.__version__)
-#> True
+print("this Python has Triton:", find_spec("triton") is not None)
+#> this Python has Triton: True
 # --8<-- [end:right]

@@ -27,6 +27,7 @@ def norm_to_int8_kernel(
     offsets = row * n_columns + columns
     x = tl.load(x_ptr + offsets, mask=mask, other=0.0).to(tl.float32)
     h = x + tl.load(residual_ptr + offsets, mask=mask, other=0.0).to(tl.float32)
+    h = h.to(h_ptr.dtype.element_ty).to(tl.float32)  # rounded as it is stored: PyTorch normalizes that
     tl.store(h_ptr + offsets, h, mask=mask)
     y = h
     if MEAN:  # layer norm; without it, RMS norm
